@@ -105,7 +105,7 @@ def test_every_figure_of_the_paper_is_written(cli):
     assert "batch" in out
     assert sorted(path.name for path in (cli.folder / "new" / "figures").iterdir()) == [
         "1.svg", "2a.svg", "2b.svg", "2c.svg", "2d.svg", "2e.svg", "3.svg", "4a.svg", "4b.svg",
-        "4c.svg", "6.svg", "6a.svg", "6b.svg", "network.svg",
+        "4c.svg", "6.svg", "6a.svg", "6b.svg", "I_N.svg", "network.svg",
     ]  # fmt: skip
 
 
@@ -238,6 +238,42 @@ def test_a_long_front_is_shown_in_part(cli):
     assert len(out.splitlines()) < 32
 
 
+def test_storage_and_remote_memory_are_resources_too(cli):
+    """30 GB at 2 GB/s take 15 s, 40 GB at 50 GB/s take 0.8 s; from the file as from the option."""
+    (cli.folder / "points.toml").write_text(
+        '[far]\nwork = "1 Tflop"\nmemory_bytes = "6 GB"\nnetwork_bytes = 0\n'
+        'remote_bytes = "40 GB"\n'
+    )
+    far, read = points(
+        cli("--json", "--storage", "2GB/s", "--remote-memory", "400Gbit/s", "--demand",
+            cli.folder / "points.toml", "--point", "read=2T,12G,1G, storage=30G")
+    )  # fmt: skip
+
+    assert (read["limiter"], read["time_s"], read["storage_intensity"]) == (
+        "storage", 15.0, pytest.approx(2e12 / 30e9),
+    )  # fmt: skip
+    assert (far["limiter"], far["times_s"]["remote memory"]) == ("remote memory", 0.8)
+    assert far["storage_intensity"] is None
+
+
+@pytest.mark.parametrize("plane", ["I_M", "I_N", "I_R", "I_S"])
+def test_every_plane_is_drawn(cli, plane):
+    """To a file."""
+    status, _, err = cli(
+        "--plane",
+        plane,
+        "--storage",
+        "2GB/s",
+        "--remote-memory",
+        "50GB/s",
+        "-o",
+        cli.folder / "p.svg",
+    )
+
+    assert (status, err) == (0, "")
+    assert "compute-bound" in (cli.folder / "p.svg").read_text()
+
+
 # --- bad input ----------------------------------------------------------------------------------
 
 
@@ -283,6 +319,16 @@ def test_a_long_front_is_shown_in_part(cli):
         (["-o", "/no/such/folder/x.svg"], "no folder"),
         (["--figures", "/proc/x"], "cannot create the folder"),
         (["extra"], "extra"),
+        (["--storage", "2"], "write it like"),
+        (["--storage", "0GB/s"], "0GB/s"),
+        (["--remote-memory", "nan"], "nan"),
+        (["--plane", "I_S"], "give --storage 2GB/s"),
+        (["--plane", "I_R"], "give --remote-memory 50GB/s"),
+        (["--plane", "I_X"], "I_X"),
+        (["--point", "a=1,2,3,storage=4"], "such as --storage 2GB/s"),
+        (["--point", "a=1,2,3,disk=4"], "storage=1G or remote=1G"),
+        (["--point", "a=1,2,3,storage=x", "--storage", "1GB/s"], "'x'"),
+        (["--point", "a=1,2,3,storage=1,storage=2", "--storage", "1GB/s"], "twice"),
     ],
 )
 def test_wrong_use_is_one_line_and_status_2(cli, arguments, words):

@@ -89,6 +89,7 @@ def _kept() -> dict[str, str]:
 
 def _models() -> dict[str, str]:
     """Return the models' commands, of published machines."""
+    five = "--point c=1e12,2e9,1e8,remote=9e9,storage=1e9 --remote-memory 50GB/s --storage 2GB/s"
     own = "ridgeline --point a=1e12,2e9,1e8 --point b=1e12,9e9,4e9 --machine cascade-lake"
     node = "--core-rate 8Gflop/s --cores 8 --memory 16GB/s --link 2GB/s"
     return {
@@ -97,6 +98,10 @@ def _models() -> dict[str, str]:
         "ridgeline/default-drawn": "ridgeline -o {written}.svg",
         "ridgeline/paper": "ridgeline --figures {written}",
         "ridgeline/own": own,
+        "ridgeline/five": f"{own} {five}",
+        "ridgeline/five-as": f"{own} {five} --json",
+        "ridgeline/five-drawn": f"{own} {five} --plane I_S -o {{written}}.svg",
+        "ridgeline/network-drawn": "ridgeline --plane I_N -o {written}.svg",
         "ridgeline/own-drawn": f"{own} -o {{written}}.svg",
         "ridgeline/overlap": f"{own} --overlap none",
         "ridgeline/strong": "ridgeline --strong --batch 4096 --nodes 1,2,4,8 --all-reduce tree",

@@ -332,7 +332,7 @@ def test_a_precision_without_a_ceiling_is_left_out_and_named(measurement):
     assert any("21 flop of fp64" in note for note in ridgeline_notes(analyse(program, bench)))
     assert (
         why_no_ridgeline(program, nodes_together(replace(bench, ceilings=bench.ceilings[1:]), 2))
-        == "'2 x test bench' has no compute ceiling (fp32)"
+        == "'2 x test bench' has no compute ceiling (fp32, fp64)"
     )
 
 

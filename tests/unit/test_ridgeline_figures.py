@@ -307,12 +307,15 @@ def test_points_at_infinity_and_odd_names_can_be_drawn(tmp_path):
 
 
 def test_a_folder_gets_every_figure_and_the_same_bytes_again(tmp_path):
-    """1, 2a to 2e, 3, 4a to 4c, 6 and its halves, and the compute-network roofline."""
+    """1, 2a to 2e, 3, 4a to 4c, 6 and its halves, the plane over I_N, compute-network."""
     folders = [tmp_path / "a", tmp_path / "b"]
     for folder in folders:
         folder.mkdir()
         save_all(PAPER, STUDY, (), folder)
-    names = ["1", "2a", "2b", "2c", "2d", "2e", "3", "4a", "4b", "4c", "6", "6a", "6b", "network"]
+    names = [
+        *("1", "2a", "2b", "2c", "2d", "2e", "3", "4a", "4b", "4c", "6", "6a", "6b"),
+        *("I_N", "network"),
+    ]
 
     assert sorted(path.stem for path in folders[0].iterdir()) == names
     for name in names:

@@ -11,19 +11,20 @@ from ridgepoint.cli import common
 from ridgepoint.cli.numbers import QuantityType
 from ridgepoint.cli.ridgeline_inputs import (
     BATCHES,
-    Amounts,
+    LINK_OPTIONS,
     Shown,
     Training,
     machines_of,
     overlap_of,
-    own_points,
 )
+from ridgepoint.cli.ridgeline_points import own_points, require_ceilings
 from ridgepoint.core.quantities import LinkRate
 
 if TYPE_CHECKING:
     from ridgepoint.core.bound import Overlap
     from ridgepoint.core.machine import Machine
     from ridgepoint.models.ridgeline import Ridgeline
+    from ridgepoint.models.ridgeline.trajectories import Amounts
 
 _PRECISIONS = ("fp64", "fp32", "fp16", "bf16")
 _OF_TRAINING = ("layers", "model", "batch", "nodes", "strong", "all_reduce", "convention")
@@ -50,6 +51,19 @@ _OF_TRAINING = ("layers", "model", "batch", "nodes", "strong", "all_reduce", "co
         "Bandwidth of a node's link in each direction, instead of the machine's: 12GB/s, "
         "100Gbit/s. With --sweep it may be repeated."
     ),
+)
+@click.option(
+    "--remote-memory",
+    "remote",
+    type=QuantityType(LinkRate),
+    metavar="RATE",
+    help="Bandwidth of memory outside of the node (pooled, disaggregated): a fourth resource.",
+)
+@click.option(
+    "--storage",
+    type=QuantityType(LinkRate),
+    metavar="RATE",
+    help="Bandwidth of a node's storage: one more resource.",
 )
 @click.option(
     "--layers",
@@ -93,7 +107,7 @@ _OF_TRAINING = ("layers", "model", "batch", "nodes", "strong", "all_reduce", "co
     metavar="NAME=F,B_M,B_N",
     help=(
         "Your own program instead of a perceptron: work, memory bytes and network bytes of a "
-        "node. May be repeated."
+        "node, and where needed ',remote=BYTES' and ',storage=BYTES'. May be repeated."
     ),
 )
 @click.option(
@@ -119,6 +133,17 @@ _OF_TRAINING = ("layers", "model", "batch", "nodes", "strong", "all_reduce", "co
     help="How the times combine: the largest, their sum, or (sum t^K)^(1/K).  [default: full]",
 )
 @click.option(
+    "--plane",
+    "axis",
+    type=click.Choice(["I_M", "I_N", "I_R", "I_S"]),
+    default="I_M",
+    help=(
+        "Horizontal axis of the picture: bytes of memory per byte over the network (I_M), or work "
+        "per byte over the network (I_N), of remote memory (I_R) or of storage (I_S).  "
+        "[default: I_M]"
+    ),
+)
+@click.option(
     "--sweep",
     is_flag=True,
     help=(
@@ -133,6 +158,9 @@ def command(
     *,
     machine_names: tuple[str, ...],
     network: tuple[float, ...],
+    remote: float | None,
+    storage: float | None,
+    axis: str,
     points: tuple[str, ...],
     demand_file: Path | None,
     precision: str | None,
@@ -154,7 +182,9 @@ def command(
     common.require_figure_endings(outputs)
     own_amounts = own_points(points, demand_file)
     _require_sense(training, own=bool(own_amounts), sweep=sweep, work=work, precision=precision)
-    machines = machines_of(machine_names, network, sweep=sweep)
+    links = {"remote": remote, "storage": storage}
+    machines = machines_of(machine_names, network, links, sweep=sweep)
+    require_ceilings(own_amounts, machines)
     resource = "bop" if work != "flop" else precision or "fp32"
     if sweep:
         if outputs or folder is not None:
@@ -169,7 +199,7 @@ def command(
         if own_amounts
         else Training.of(training, resource).shown_on(ridgeline)
     )
-    _draw(shown, outputs=outputs, folder=folder)
+    _draw(shown, outputs=outputs, folder=folder, axis=axis)
     _print(shown, as_json=as_json)
     return 0
 
@@ -240,14 +270,27 @@ def _on_points(ridgeline: Ridgeline, points: dict[str, Amounts]) -> Shown:
     )
 
 
-def _draw(shown: Shown, *, outputs: tuple[Path, ...], folder: Path | None) -> None:
-    """Write the figures that were asked for."""
+def _draw(shown: Shown, *, outputs: tuple[Path, ...], folder: Path | None, axis: str) -> None:
+    """Write the figures that were asked for.
+
+    Raises
+    ------
+    click.UsageError
+        If the machines have no ceiling for the plane.
+    """
+    from ridgepoint.models.ridgeline.placed import REGIONS
+    from ridgepoint.models.ridgeline.plane import PLANES
+
+    plane = PLANES[axis]
+    if plane.link not in shown.ridgeline.regions:
+        option = LINK_OPTIONS[REGIONS[plane.link]]
+        raise click.UsageError(f"--plane {axis} needs the bandwidth of {plane.link}: give {option}")
     if not outputs and folder is None:
         return
     from ridgepoint.show.charts.ridgeline import ridgeline_page
     from ridgepoint.show.draw_mpl import save
 
-    figure = ridgeline_page(shown.ridgeline, shown.trajectories, notes=shown.notes)
+    figure = ridgeline_page(shown.ridgeline, shown.trajectories, notes=shown.notes, plane=plane)
     for path in outputs:
         save(figure, path)
     if folder is not None:

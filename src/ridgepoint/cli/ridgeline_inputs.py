@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ridgepoint.cli import numbers
 from ridgepoint.core.errors import UnknownCeiling
-from ridgepoint.core.quantities import ByteAmount, WorkAmount
 from ridgepoint.core.units import format_si
 
 if TYPE_CHECKING:
@@ -21,19 +19,31 @@ if TYPE_CHECKING:
     from ridgepoint.models.ridgeline import Ridgeline
     from ridgepoint.models.ridgeline.trajectories import Trajectory
 
-Amounts = tuple[float, float, float]
-"""Work, memory bytes and network bytes of a node."""
-
 BATCHES = "1,2,4,...,4096"
 _LAYERS = "4096,4096"
 _MACHINE = "cascade-lake"
+LINK_OPTIONS = {"remote": "--remote-memory 50GB/s", "storage": "--storage 2GB/s"}
+"""How the bandwidth of a link other than the network is given."""
 _MOST_POINTS = 10_000
 
 
 def machines_of(
-    names: Sequence[str], rates: Sequence[float], *, sweep: bool
+    names: Sequence[str],
+    rates: Sequence[float],
+    links: Mapping[str, float | None],
+    *,
+    sweep: bool,
 ) -> tuple[Machine, ...]:
-    """Return the machines, with the network [byte/s] that is given instead of theirs.
+    """Return the machines, with the rates that are given instead of theirs.
+
+    Parameters
+    ----------
+    names : sequence of str
+    rates : sequence of float
+        Bandwidths of the network, byte/s; without `sweep` at most one.
+    links : mapping of str to (float or None)
+        Bandwidth of other links, byte/s; None: the machine's own.
+    sweep : bool
 
     Raises
     ------
@@ -43,9 +53,19 @@ def machines_of(
         If several networks are given for anything but a sweep.
     """
     from ridgepoint.kept.lookup import machine_of
-    from ridgepoint.models.derived import with_network
+    from ridgepoint.models.derived import with_link, with_network
 
     machines = tuple(machine_of(name) for name in names or (_MACHINE,))
+    for path, rate in links.items():
+        if rate is not None:
+            machines = tuple(with_link(machine, path, rate) for machine in machines)
+        lacking = [machine.name for machine in machines if not machine.knows(path)]
+        if 0 < len(lacking) < len(machines):
+            raise UnknownCeiling(
+                f"cannot draw the Ridgeline of {lacking[0]}",
+                reason=f"it has no {path} ceiling, which another machine has",
+                remedy=f"give one for all with {LINK_OPTIONS[path]}",
+            )
     if len(rates) > 1 and not sweep:
         raise click.UsageError("several --network need --sweep")
     if len(rates) > 1:
@@ -84,49 +104,6 @@ def overlap_of(text: str) -> Overlap:
             f"must be full, none or a number >= 1, got {text!r}", param_hint="'--overlap'"
         ) from error
     return value
-
-
-def own_points(texts: Sequence[str], file: Path | None) -> dict[str, Amounts]:
-    """Return the points of ``--point`` and ``--demand``, by name.
-
-    Raises
-    ------
-    click.ClickException
-        If a point is none, or a name is there twice.
-    RidgepointError
-        If the file cannot be read.
-    """
-    from ridgepoint.kept.points import read_points
-
-    points: dict[str, Amounts] = {} if file is None else read_points(file)
-    for text in texts:
-        name, equals, rest = text.rpartition("=")
-        parts = rest.split(",")
-        if not (name.strip() and equals) or len(parts) != 3:
-            raise click.BadParameter(
-                f"{text!r} is not a point; write NAME=F,B_M,B_N such as spmv=2G,12G,80M",
-                param_hint="'--point'",
-            )
-        if name.strip() in points:
-            raise click.BadParameter(
-                f"{name.strip()!r} is given twice: give each point a name of its own",
-                param_hint="'--point'",
-            )
-        points[name.strip()] = _amounts(parts)
-    return points
-
-
-def _amounts(parts: Sequence[str]) -> Amounts:
-    """Return the amounts of a point: work, memory bytes, network bytes."""
-    work, memory, network = parts
-    try:
-        return (
-            float(WorkAmount.of(work)),
-            float(ByteAmount.of(memory)),
-            float(ByteAmount.of(network)),
-        )
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="'--point'") from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

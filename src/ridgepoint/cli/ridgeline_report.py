@@ -14,8 +14,10 @@ from ridgepoint.core import documents
 from ridgepoint.core.bound import Overlap
 from ridgepoint.core.documents import fields_of
 from ridgepoint.core.machine import Machine
+from ridgepoint.core.resources import LINKS
 from ridgepoint.demands.training import TrainingStep
 from ridgepoint.models.ridgeline import Ridgeline
+from ridgepoint.models.ridgeline.placed import REGIONS, Placed
 from ridgepoint.models.ridgeline.sweep import Front
 from ridgepoint.models.ridgeline.trajectories import Trajectory
 
@@ -91,6 +93,11 @@ def _machines(machines: Sequence[Machine], work: str, cores: float | None) -> li
             "work_per_s": machine.rate(work, cores=cores),
             "memory_bytes_per_s": machine.rate("dram", cores=cores),
             "network_bytes_per_s": machine.rate("network", cores=cores),
+            **{
+                f"{path}_bytes_per_s": machine.rate(path, cores=cores)
+                for path in LINKS[1:]
+                if machine.knows(path)
+            },
         }
         for machine in machines
     ]
@@ -103,6 +110,7 @@ def _points(ridgeline: Ridgeline, trajectory: Trajectory) -> list[dict[str, Any]
         "batch": trajectory.batch or [None] * count,
         "nodes": trajectory.nodes or [None] * count,
         **{name: np.atleast_1d(part) for name, part in fields_of(placed, *_OF_POINTS).items()},
+        **_other_links(placed),
         "performance_per_s": np.atleast_1d(placed.performance),
         "times_s": _rows({region: np.atleast_1d(part) for region, part in placed.times_s.items()}),
         "limiters": placed.limiters,
@@ -112,6 +120,16 @@ def _points(ridgeline: Ridgeline, trajectory: Trajectory) -> list[dict[str, Any]
         ],
     }
     return _rows(columns)
+
+
+def _other_links(placed: Placed) -> dict[str, Iterable[Any]]:
+    """Return the bytes and intensities at links that only some machines have."""
+    columns: dict[str, Iterable[Any]] = {}
+    for region in placed.regions:
+        if (path := REGIONS[region]) in LINKS[1:]:
+            columns[f"{path}_bytes"] = np.atleast_1d(placed.bytes_of(region))
+            columns[f"{path}_intensity"] = np.atleast_1d(placed.intensity(region))
+    return columns
 
 
 def _rows(columns: Mapping[str, Iterable[Any]]) -> list[dict[str, Any]]:

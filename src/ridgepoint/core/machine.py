@@ -15,7 +15,7 @@ from ridgepoint.core.errors import UnknownCeiling
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.identity import Identity
 from ridgepoint.core.presenting import Presentable, amount, quoted
-from ridgepoint.core.resources import LEVELS, RESOURCES, Resource, resource_named
+from ridgepoint.core.resources import LEVELS, LINKS, RESOURCES, Resource, resource_named
 
 CHASE = "chase"
 """Name of the pattern whose every load waits for the one before."""
@@ -33,9 +33,6 @@ _FLOP_OF_FMA = 2.0
 
 _TELLING = ("fp64", "dram")
 """Resources whose rates tell most of a machine."""
-
-_LINK = "network"
-"""Path of what a node exchanges with others."""
 
 _MOST_MOVED = 256
 """Bytes that one byte counted can move: the longest line that any machine has."""
@@ -372,7 +369,7 @@ class Machine(Presentable):
         q = np.asarray(self.cores if cores is None else cores, dtype=np.float64)
         if not ((q > 0) & (q <= max(self.cores, *best))).all():
             raise ValueError(f"cores must be > 0 and at most {self.cores}, got {cores!r}")
-        if wanted.path == _LINK:
+        if wanted.path in LINKS:
             # It is one link, however many cores feed it.
             best, q = {1: max(best.values())}, np.ones_like(q)
         # A rate measured with t threads bounds fewer (capacity does not fall with cores) and,

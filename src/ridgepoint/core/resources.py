@@ -22,6 +22,12 @@ between the last cache and memory."""
 PRECISIONS = ("fp64", "fp32", "fp16", "bf16", "fp80")
 """Floating-point precisions; ``fp80`` is x87."""
 
+LINKS = ("network", "remote", "storage")
+"""What a node reaches over one link or device, which is no faster for more cores behind it: other
+nodes, memory outside of the node (``remote``: disaggregated or pooled), and ``storage``."""
+
+_LABELS = {"bop": "BOP", "remote": "remote memory"}
+
 INTEGERS = ("int8", "int32", "int64")
 """Integers, whose work is in op: one operation of one lane; each multiplication and each addition
 of a dot product is one. Of products that are summed in wider lanes, the factors' width counts."""
@@ -38,7 +44,7 @@ class Resource:
     unit : str
         Base unit of an amount: ``flop``, ``op``, ``BOP`` or ``byte``.
     path : str
-        Which unit or path serves it: ``compute``, a memory level, or ``network``.
+        Which unit or path serves it: ``compute``, ``issue``, a memory level, or one of `LINKS`.
     direction : {"read", "write"} or None
         Direction of traffic, seen from the core; None: both together.
     """
@@ -52,7 +58,7 @@ class Resource:
     def label(self) -> str:
         """The usual name of the resource: ``DRAM read``, ``fp64``, ``BOP``."""
         if self.path not in LEVELS:
-            return self.unit if self.unit == "BOP" else self.name
+            return _LABELS.get(self.name, self.name)
         return f"{self.path.upper()}{f' {self.direction}' if self.direction else ''}"
 
     @property
@@ -76,7 +82,7 @@ RESOURCES: dict[str, Resource] = {
             for level in LEVELS
             for suffix, direction in _DIRECTIONS.items()
         ),
-        Resource(name="network", unit="byte", path="network"),
+        *(Resource(name=name, unit="byte", path=name) for name in LINKS),
         Resource(name="issue", unit="instruction", path="issue"),
     )
 }

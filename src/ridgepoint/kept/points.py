@@ -1,4 +1,4 @@
-"""Points of the Ridgeline in a file: the work, memory and network bytes of one node."""
+"""Points of the Ridgeline in a file: the work of one node, and its bytes at each resource."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from ridgepoint.core.quantities import ByteAmount, WorkAmount
 from ridgepoint.core.toml import open_table
+from ridgepoint.models.ridgeline.trajectories import Amounts
 
 _REMEDY = "give a table [NAME] with work, memory_bytes, network_bytes for each point"
 
@@ -18,10 +19,12 @@ class Point(Struct, forbid_unknown_fields=True):
     work: WorkAmount
     memory_bytes: ByteAmount
     network_bytes: ByteAmount
+    remote_bytes: ByteAmount | None = None
+    storage_bytes: ByteAmount | None = None
 
 
-def read_points(path: Path) -> dict[str, tuple[float, float, float]]:
-    """Return the work, memory bytes and network bytes of the points in a file, by name.
+def read_points(path: Path) -> dict[str, Amounts]:
+    """Return what the points in a file ask of a node, by name.
 
     Raises
     ------
@@ -33,6 +36,6 @@ def read_points(path: Path) -> dict[str, tuple[float, float, float]]:
     if not points:
         raise file.wrong(None, "it holds no point", _REMEDY)
     return {
-        name: (float(point.work), float(point.memory_bytes), float(point.network_bytes))
+        name: Amounts(*(float(getattr(point, field) or 0.0) for field in Amounts._fields))
         for name, point in points.items()
     }

@@ -11,7 +11,7 @@ from dataclasses import replace
 from ridgepoint.core.errors import UnknownCeiling
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Ceiling, Machine
-from ridgepoint.core.resources import RESOURCES, Direction
+from ridgepoint.core.resources import LINKS, RESOURCES, Direction
 
 
 def nodes_together(machine: Machine, nodes: int) -> Machine:
@@ -26,17 +26,20 @@ def nodes_together(machine: Machine, nodes: int) -> Machine:
 
     Notes
     -----
-    Of the network's ceilings only the fastest stays, for all cores: a link is no faster for
-    more cores behind it.
+    Of the ceilings of the network, and of each other link, only the fastest stays, for all cores:
+    a link is no faster for more cores behind it.
     """
     if nodes < 1:
         raise ValueError(f"nodes must be > 0, got {nodes!r}")
     if nodes == 1:
         return machine
-    links = (ceiling for ceiling in machine.ceilings if ceiling.resource == "network")
-    rated = [(ceiling.rate.median, ceiling) for ceiling in links if ceiling.rate is not None]
-    _, link = max(rated, key=lambda pair: pair[0], default=(None, None))
-    others = [ceiling for ceiling in machine.ceilings if ceiling.resource != "network"]
+    links: dict[str, tuple[float, Ceiling]] = {}
+    for ceiling in machine.ceilings:
+        if ceiling.resource in LINKS and ceiling.rate is not None:
+            rated = (ceiling.rate.median, ceiling)
+            known = links.setdefault(ceiling.resource, rated)
+            links[ceiling.resource] = max(known, rated, key=lambda pair: pair[0])
+    others = [ceiling for ceiling in machine.ceilings if ceiling.resource not in LINKS]
     cores = machine.host.cores * nodes
     return replace(
         machine,
@@ -44,7 +47,7 @@ def nodes_together(machine: Machine, nodes: int) -> Machine:
         host=replace(machine.host, cores=cores),
         ceilings=(
             *(_times(ceiling, nodes, threads=ceiling.threads * nodes) for ceiling in others),
-            *(() if link is None else (_times(link, nodes, threads=cores),)),
+            *(_times(link, nodes, threads=cores) for _, link in links.values()),
         ),
     )
 
@@ -67,15 +70,31 @@ def with_network(machine: Machine, bytes_per_s: float) -> Machine:
     bytes_per_s : float
         Bandwidth of a node's link in each direction; > 0.
     """
+    return with_link(machine, "network", bytes_per_s)
+
+
+def with_link(machine: Machine, resource: str, bytes_per_s: float) -> Machine:
+    """Return a machine with a given rate of one of its links in place of its own.
+
+    Parameters
+    ----------
+    machine : Machine
+    resource : str
+        One of `ridgepoint.core.resources.LINKS`.
+    bytes_per_s : float
+        Bandwidth of a node's link in each direction; > 0.
+    """
+    if resource not in LINKS:
+        raise ValueError(f"resource must be one of {', '.join(LINKS)}, got {resource!r}")
     given = Ceiling(
-        resource="network",
+        resource=resource,
         name="given",
         threads=machine.cores,
         unit="byte/s",
         rate=Estimate([bytes_per_s]),
         source="given",
     )
-    others = (ceiling for ceiling in machine.ceilings if ceiling.resource != "network")
+    others = (ceiling for ceiling in machine.ceilings if ceiling.resource != resource)
     return replace(machine, ceilings=(*others, given))
 
 

@@ -184,7 +184,9 @@ def why_no_ridgeline(
     """
     needed = _needed(measurement, metric)
     missing = without_ceiling(measurement, machine, metric=metric)
-    by_path = {RESOURCES[name].path: name for name in needed}
+    by_path: dict[str, list[str]] = {}
+    for name in sorted(needed):
+        by_path.setdefault(RESOURCES[name].path, []).append(name)
     served = {RESOURCES[name].path for name in needed if name not in missing}
     for path, what in (
         ("network", "the bytes over the network are not known"),
@@ -194,7 +196,7 @@ def why_no_ridgeline(
         if path not in by_path:
             return what
         if path not in served:
-            return f"{machine.name!r} has no {path} ceiling ({by_path[path]})"
+            return f"{machine.name!r} has no {path} ceiling ({', '.join(by_path[path])})"
     return None
 
 

@@ -27,6 +27,8 @@ Ink = (
         "compute",
         "memory",
         "network",
+        "remote memory",
+        "storage",
     ]
 )
 """A colour by its meaning; a number: that of a series, from 0."""

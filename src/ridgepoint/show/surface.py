@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from ridgepoint.models.ridgeline import Region
+from ridgepoint.models.ridgeline.placed import Region
 from ridgepoint.show.chart import Axis
 
 

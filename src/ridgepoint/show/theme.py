@@ -28,11 +28,14 @@ _INKS = {
     "compute": "#0072B2",
     "memory": "#009E73",
     "network": "#D55E00",
+    "remote memory": "#CC79A7",
+    "storage": "#B07A00",
 }
 SHAPES: tuple[Shape, ...] = ("circle", "square", "triangle", "diamond", "down", "plus", "cross")
 """A shape for each series, for readers who see no colours."""
 REGION_SHAPES: dict[str, Shape] = {
-    "compute": "circle", "memory": "square", "network": "triangle", "total": "diamond",
+    "compute": "circle", "memory": "square", "network": "triangle", "remote memory": "down",
+    "storage": "plus", "total": "diamond",
 }  # fmt: skip
 _PALE = 0.25
 """How much of a colour is left in a pale one."""

@@ -6,7 +6,7 @@ import re
 import shlex
 from collections.abc import Callable
 
-from ridgepoint.core.resources import LEVELS, RESOURCES
+from ridgepoint.core.resources import LEVELS, LINKS, RESOURCES
 from ridgepoint.core.units import format_si
 from ridgepoint.models.conclusion import Conclusion, Kind
 from ridgepoint.models.explanations import (
@@ -121,8 +121,8 @@ def limit_name(constraint: str, placement: Placement) -> str:
         resource = RESOURCES[constraint]
         direction = f" {resource.direction}" if resource.direction else ""
         return f"{shown_name(resource.path)}{direction} bandwidth"
-    if constraint == "network":
-        return "network bandwidth"
+    if constraint in LINKS:
+        return f"{shown_name(constraint)} bandwidth"
     used = used_precisions(placement.demand.amounts)
     return f"peak {' and '.join(map(shown_name, used))} performance" if used else "peak performance"
 
@@ -305,8 +305,10 @@ def _relief(binding: str, placement: Placement) -> str:
         verb = {"read": "reads", "write": "writes", None: "moves"}[resource.direction]
         end = {"read": "from", "write": "to", None: "at"}[resource.direction]
         return f"{verb} fewer bytes {end} {shown_name(path)}"
-    if path == "network":
-        return "sends fewer bytes"
+    if path in LINKS:
+        return (
+            "sends fewer bytes" if path == "network" else f"moves fewer bytes at {shown_name(path)}"
+        )
     if placement.metric == "bop":
         return "does fewer basic operations"
     return "does less floating-point work"

@@ -5,9 +5,7 @@ It divides nothing by a capacity itself: times are those of `ridgepoint.core.bou
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,15 +13,12 @@ import numpy.typing as npt
 from ridgepoint.core.amounts import Amount, plain, ratio
 from ridgepoint.core.bound import Bound, Overlap, bound, exponent_of, slowest
 from ridgepoint.core.demand import Demand
-from ridgepoint.core.longest import as_long, longest
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.resources import RESOURCES
-from ridgepoint.models.thresholds import SAME
+from ridgepoint.models.ridgeline.placed import REGIONS, Placed, Region
 
-Region = Literal["compute", "memory", "network"]
-
-REGIONS: dict[Region, str] = {"compute": "compute", "memory": "dram", "network": "network"}
-"""Regions of the plane, each with the path of the bound that takes most of the time there."""
+PAPER: tuple[Region, ...] = ("compute", "memory", "network")
+"""The regions of the paper, which every Ridgeline has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,107 +38,6 @@ class RidgePoint:
     arithmetic_intensity: float
     memory_intensity: float
     network_intensity: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Placed:
-    """Units of work on the plane, and their limits there; shape (...,) or single.
-
-    Parameters
-    ----------
-    bound : Bound
-        Bound of one node; each path on the machine that is slowest at it.
-    own_times_s : tuple of float or ndarray
-        The bound's time of each machine by itself, in seconds.
-    """
-
-    bound: Bound
-    own_times_s: tuple[Amount, ...]
-
-    @property
-    def work(self) -> Amount:
-        """F, flop or BOP of one node."""
-        return self._shaped(self.bound.work)
-
-    @property
-    def memory_bytes(self) -> Amount:
-        """B_M, byte of one node."""
-        return self._shaped(self.bound.demand.amount("dram"))
-
-    @property
-    def network_bytes(self) -> Amount:
-        """B_N, byte of one node."""
-        return self._shaped(self.bound.demand.amount("network"))
-
-    @property
-    def times_s(self) -> dict[Region, Amount]:
-        """Seconds that each region's path needs, on the machine that is slowest at it."""
-        times = self.bound.times_s
-        return {name: self._shaped(times.get(path, 0.0)) for name, path in REGIONS.items()}
-
-    @property
-    def time_s(self) -> Amount:
-        """The paths' times combined: the lower bound of the runtime, in seconds."""
-        return self.bound.time_s
-
-    @property
-    def limiter(self) -> str | npt.NDArray[np.str_]:
-        """Region whose path needs most time; of equal ones the first, compute first."""
-        return longest(self.times_s)
-
-    @property
-    def slowest(self) -> list[tuple[int, ...]]:
-        """Of each unit of work the indices of the machines that bound: the slowest, in order.
-
-        Machines whose own bounds differ by no more than `ridgepoint.models.thresholds.SAME`
-        bound together, in whatever order they are.
-        """
-        return _together(dict(enumerate(self.own_times_s)), np.shape(self.bound.time_s))
-
-    @property
-    def limiters(self) -> list[tuple[Region, ...]]:
-        """Of each unit of work the limiter, and the other regions whose paths need as much time.
-
-        Times that differ by no more than `ridgepoint.models.thresholds.SAME` are equally long.
-        """
-        return _together(self.times_s, np.shape(self.bound.time_s))
-
-    @property
-    def roofline_limiters(self) -> list[tuple[Region, ...]]:
-        """The limiters by the roofline, which ignores the network; see `limiters`."""
-        return _together(self._of_roofline(), np.shape(self.bound.time_s))
-
-    @property
-    def roofline_limiter(self) -> str | npt.NDArray[np.str_]:
-        """The limiter by the roofline, which ignores the network: ``compute`` or ``memory``."""
-        return longest(self._of_roofline())
-
-    def _of_roofline(self) -> dict[Region, Amount]:
-        times = self.times_s
-        return {"compute": times["compute"], "memory": times["memory"]}
-
-    @property
-    def memory_intensity(self) -> Amount:
-        """I_M = B_M / B_N; infinite without network bytes, NaN with neither."""
-        return ratio(self.memory_bytes, self.network_bytes)
-
-    @property
-    def arithmetic_intensity(self) -> Amount:
-        """I_A = F / B_M; infinite without memory bytes, NaN with neither."""
-        return self._shaped(self.bound.intensity("dram"))
-
-    @property
-    def network_intensity(self) -> Amount:
-        """I_N = F / B_N; infinite without network bytes, NaN with neither."""
-        return self._shaped(self.bound.intensity("network"))
-
-    @property
-    def performance(self) -> Amount:
-        """Attainable flop/s or BOP/s of one node."""
-        return self.bound.attainable
-
-    def _shaped(self, amount: Amount) -> Amount:
-        return plain(np.broadcast_to(amount, np.shape(self.bound.time_s)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,6 +103,16 @@ class Ridgeline:
         return min(float(machine.rate(resource, cores=self.cores)) for machine in self.machines)
 
     @property
+    def regions(self) -> tuple[Region, ...]:
+        """The paper's regions, and those of links that any of the machines has a ceiling of."""
+        others = (
+            region
+            for region, path in REGIONS.items()
+            if region not in PAPER and any(machine.knows(path) for machine in self.machines)
+        )
+        return (*PAPER, *others)
+
+    @property
     def peak(self) -> float:
         """Peak performance pi, flop/s or BOP/s, the lowest of the machines."""
         return self.rate(self.work)
@@ -229,6 +133,8 @@ class Ridgeline:
         work: npt.ArrayLike,
         memory_bytes: npt.ArrayLike,
         network_bytes: npt.ArrayLike,
+        remote_bytes: npt.ArrayLike | None = None,
+        storage_bytes: npt.ArrayLike | None = None,
     ) -> Placed:
         """Return the positions of units of work on the plane, with their bounds.
 
@@ -236,6 +142,9 @@ class Ridgeline:
         ----------
         work, memory_bytes, network_bytes : array_like, shape (...,)
             F in flop or BOP, B_M and B_N in byte, of one node; finite and >= 0.
+        remote_bytes, storage_bytes : array_like or None
+            B_R, bytes of memory outside of the node, and B_S, bytes of storage; finite and >= 0.
+            None: none.
 
         Raises
         ------
@@ -245,6 +154,8 @@ class Ridgeline:
             If an amount is negative or not finite, or a unit of work asks for nothing at all.
         """
         amounts = {self.work: work, "dram": memory_bytes, "network": network_bytes}
+        others = {"remote": remote_bytes, "storage": storage_bytes}
+        amounts |= {name: each for name, each in others.items() if each is not None}
         return self.place_demand(Demand(amounts))
 
     def place_demand(self, demand: Demand) -> Placed:
@@ -253,8 +164,8 @@ class Ridgeline:
         Parameters
         ----------
         demand : Demand
-            Compute (of one metric, in any precisions), ``dram`` (or its directions) and
-            ``network``; a resource that it does not name is 0.
+            Compute (of one metric, in any precisions), ``dram`` (or its directions), ``network``,
+            ``remote`` and ``storage``; a resource that it does not name is 0.
 
         Raises
         ------
@@ -267,10 +178,18 @@ class Ridgeline:
         if not np.all(sum(demand.amounts.values()) > 0):
             raise ValueError("work, memory_bytes and network_bytes must not all be 0")
         bounds = self._bounds(demand)
-        return Placed(bound=slowest(bounds), own_times_s=tuple(own.time_s for own in bounds))
+        return Placed(
+            bound=slowest(bounds),
+            own_times_s=tuple(own.time_s for own in bounds),
+            regions=self.regions,
+        )
 
     def attainable(
-        self, memory_intensity: npt.ArrayLike, arithmetic_intensity: npt.ArrayLike
+        self,
+        memory_intensity: npt.ArrayLike,
+        arithmetic_intensity: npt.ArrayLike,
+        *,
+        link: Region = "network",
     ) -> Amount:
         """Return the attainable performance at places of the plane.
 
@@ -280,6 +199,8 @@ class Ridgeline:
             I_M, byte/byte; > 0, infinite: no network bytes.
         arithmetic_intensity : array_like, shape (...,)
             I_A, flop/byte; finite, > 0.
+        link : str
+            Region of the link whose bytes are meant: the network, remote memory or storage.
 
         Returns
         -------
@@ -287,7 +208,7 @@ class Ridgeline:
             flop/s or BOP/s.
         """
         y = np.asarray(arithmetic_intensity, dtype=np.float64)
-        demand = {self.work: y, **_bytes_of(memory_intensity)}
+        demand = {self.work: y, **_bytes_of(memory_intensity, link)}
         return self.place_demand(Demand(demand)).performance
 
     def attainable_by_network(self, network_intensity: npt.ArrayLike) -> Amount:
@@ -298,7 +219,9 @@ class Ridgeline:
         i = np.asarray(network_intensity, dtype=np.float64)
         return self.place_demand(Demand({self.work: i, "network": 1.0})).performance
 
-    def iso_performance(self, rate: float, memory_intensity: npt.ArrayLike) -> Amount:
+    def iso_performance(
+        self, rate: float, memory_intensity: npt.ArrayLike, *, link: Region = "network"
+    ) -> Amount:
         """Return the line of the plane on which the attainable performance is `rate`.
 
         Parameters
@@ -307,6 +230,8 @@ class Ridgeline:
             flop/s or BOP/s; > 0 and at most the peak.
         memory_intensity : array_like, shape (...,)
             I_M, byte/byte; > 0.
+        link : str
+            As for `attainable`.
 
         Returns
         -------
@@ -327,7 +252,7 @@ class Ridgeline:
         """
         if not 0 < rate <= self.peak:
             raise ValueError(f"rate must be > 0 and at most the peak {self.peak:g}, got {rate!r}")
-        bytes_alone, k = Demand(_bytes_of(memory_intensity)), exponent_of(self.overlap)
+        bytes_alone, k = Demand(_bytes_of(memory_intensity, link)), exponent_of(self.overlap)
         lines = []
         for machine, least in zip(self.machines, self._bounds(bytes_alone), strict=True):
             own_peak = float(machine.rate(self.work, cores=self.cores))
@@ -344,25 +269,11 @@ class Ridgeline:
         ]
 
 
-_Name = TypeVar("_Name", int, Region)
-
-
-def _together(times_s: Mapping[_Name, Amount], shape: tuple[int, ...]) -> list[tuple[_Name, ...]]:
-    """Return for each unit of work whose times are the longest, the longest first."""
-    names = list(times_s)
-    times = np.stack([np.ravel(np.broadcast_to(each, shape)) for each in times_s.values()])
-    alike = as_long({str(name): each for name, each in zip(names, times, strict=True)}, within=SAME)
-    order = np.argsort(-times, axis=0, kind="stable")  # of equals the first, as for the limiter
-    found = np.take_along_axis(np.stack(list(alike.values())), order, axis=0)
-    return [
-        tuple(names[row] for row, is_one in zip(own, ones, strict=True) if is_one)
-        for own, ones in zip(order.T.tolist(), found.T.tolist(), strict=True)
-    ]
-
-
-def _bytes_of(memory_intensity: npt.ArrayLike) -> dict[str, npt.ArrayLike]:
+def _bytes_of(memory_intensity: npt.ArrayLike, link: Region) -> dict[str, npt.ArrayLike]:
     """Return the bytes of each resource per byte of memory at a memory intensity."""
     x = np.asarray(memory_intensity, dtype=np.float64)
     if not (x > 0).all():
         raise ValueError(f"memory_intensity must be > 0, got {memory_intensity!r}")
-    return {"dram": 1.0, "network": 1.0 / x}
+    if link in ("compute", "memory"):
+        raise ValueError(f"link must be the network, remote memory or storage, got {link!r}")
+    return {"dram": 1.0, REGIONS[link]: 1.0 / x}

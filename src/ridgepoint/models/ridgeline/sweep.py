@@ -17,7 +17,8 @@ from ridgepoint.core.amounts import Amount
 from ridgepoint.core.bound import Overlap, bound
 from ridgepoint.core.machine import Machine
 from ridgepoint.demands.training import TrainingStep
-from ridgepoint.models.ridgeline import Region, Ridgeline
+from ridgepoint.models.ridgeline import Ridgeline
+from ridgepoint.models.ridgeline.placed import Region
 
 BLOCK = 1 << 15
 """Designs of a block: a few arrays of so many numbers stay in a core's L2 cache."""

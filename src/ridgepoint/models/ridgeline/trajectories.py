@@ -4,13 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from ridgepoint.core.amounts import ratio
 from ridgepoint.demands.training import TrainingStep
-from ridgepoint.models.ridgeline import REGIONS, Placed, Region, Ridgeline
+from ridgepoint.models.ridgeline import Ridgeline
+from ridgepoint.models.ridgeline.placed import Placed, Region
+
+
+class Amounts(NamedTuple):
+    """What a unit of work asks of one node.
+
+    Parameters
+    ----------
+    work : float
+        F, flop or BOP.
+    memory_bytes, network_bytes, remote_bytes, storage_bytes : float
+        B_M, B_N, B_R and B_S.
+    """
+
+    work: float
+    memory_bytes: float
+    network_bytes: float
+    remote_bytes: float = 0.0
+    storage_bytes: float = 0.0
+
 
 Variable = Literal["batch", "nodes", "point"]
 
@@ -63,7 +83,7 @@ class Trajectory:
     @property
     def nearest_ridge(self) -> NearestRidge | None:
         """The unit of work nearest to a ridge; None: each demands only one resource."""
-        names = list(REGIONS)
+        names = list(self.placed.regions)
         times = np.array([np.atleast_1d(self.placed.times_s[name]) for name in names])
         order = np.argsort(-times, axis=0, kind="stable")  # of equals the first, as for the limiter
         longest, second = np.take_along_axis(times, order, axis=0)[:2]
@@ -137,15 +157,15 @@ def training_trajectories(
 
 
 def point_trajectory(
-    ridgeline: Ridgeline, points: Mapping[str, tuple[float, float, float]]
+    ridgeline: Ridgeline, points: Mapping[str, Amounts | tuple[float, float, float]]
 ) -> Trajectory:
     """Return single units of work on the plane.
 
     Parameters
     ----------
     ridgeline : Ridgeline
-    points : mapping of str to (float, float, float)
-        By name: work [flop or BOP], memory bytes and network bytes of a node.
+    points : mapping of str to Amounts
+        By name; also plain tuples of work [flop or BOP], memory bytes and network bytes of a node.
 
     Raises
     ------
@@ -156,10 +176,15 @@ def point_trajectory(
     """
     if not points:
         raise ValueError("points must name at least one")
-    work, memory, network = np.array(list(points.values()), dtype=np.float64).T
+    columns = np.array([Amounts(*point) for point in points.values()], dtype=np.float64).T
+    amounts = dict(zip(Amounts._fields, columns, strict=True))
+    # Where no point asks for it, a machine needs no ceiling of it either.
+    for name in ("remote_bytes", "storage_bytes"):
+        if not amounts[name].any():
+            del amounts[name]
     return Trajectory(
         name="",
         variable="point",
         labels=tuple(points),
-        placed=ridgeline.place(work=work, memory_bytes=memory, network_bytes=network),
+        placed=ridgeline.place(**amounts),
     )

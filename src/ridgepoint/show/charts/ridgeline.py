@@ -10,7 +10,9 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from ridgepoint.models.ridgeline import REGIONS, Region, Ridgeline
+from ridgepoint.models.ridgeline import Ridgeline
+from ridgepoint.models.ridgeline.placed import Region
+from ridgepoint.models.ridgeline.plane import Plane
 from ridgepoint.models.ridgeline.trajectories import Trajectory
 from ridgepoint.show import theme
 from ridgepoint.show.axes import decades, log_axis, si_text
@@ -25,6 +27,7 @@ from ridgepoint.show.chart import (
     Ticks,
 )
 from ridgepoint.show.charts.ridgeline_plane import (
+    PAPER,
     Frame,
     frame_corners,
     region_area,
@@ -42,7 +45,11 @@ VARIABLES = {"batch": "Batch", "nodes": "Nodes", "point": "Unit of work"}
 
 
 def ridgeline_page(
-    ridgeline: Ridgeline, trajectories: Sequence[Trajectory], *, notes: Sequence[str] = ()
+    ridgeline: Ridgeline,
+    trajectories: Sequence[Trajectory],
+    *,
+    notes: Sequence[str] = (),
+    plane: Plane = PAPER,
 ) -> Page:
     """Return the Ridgeline with units of work on it, and their projected times.
 
@@ -52,13 +59,15 @@ def ridgeline_page(
     trajectories : sequence of Trajectory
         At least one; the projected times are those of the last.
     notes : sequence of str
+    plane : Plane
+        One of `ridgepoint.models.ridgeline.plane.PLANES`.
 
     Raises
     ------
     UnknownCeiling
         If a machine lacks a ceiling.
     """
-    plane, beyond = ridgeline_chart(ridgeline, trajectories)
+    units, beyond = ridgeline_chart(ridgeline, trajectories, plane=plane)
     times = times_chart(ridgeline, trajectories[-1])
     own_notes = [*notes]
     if beyond:
@@ -67,7 +76,7 @@ def ridgeline_page(
         own_notes.append(f"beyond the edge, and drawn there: {named}{more}")
     if len(trajectories) > 1:
         own_notes.append(f"projected times of {trajectories[-1].name}")
-    if any(not np.all(trajectories[-1].placed.times_s[region]) for region in REGIONS):
+    if any(not np.all(seconds) for seconds in trajectories[-1].placed.times_s.values()):
         own_notes.append("times of 0 s are left out")
     if ridgeline.overlap != "full":
         how = (
@@ -78,14 +87,14 @@ def ridgeline_page(
         own_notes.append(f"the times {how}: regions show the resource that takes longest")
     if len(ridgeline.machines) > 1:
         own_notes.append("of several machines, the slowest at each resource sets the regions")
-    return Page(charts=(plane, times), columns=2, notes=tuple(own_notes))
+    return Page(charts=(units, times), columns=2, notes=tuple(own_notes))
 
 
 def times_chart(ridgeline: Ridgeline, trajectory: Trajectory) -> Chart:
     """Return the projected time of every resource, with bands that show the limiter."""
     at, ticks = positions(trajectory)
     placed = trajectory.placed
-    times = {region: np.atleast_1d(placed.times_s[region]) for region in REGIONS}
+    times = {region: np.atleast_1d(seconds) for region, seconds in placed.times_s.items()}
     total = np.atleast_1d(placed.time_s)
     shown = [float(t) for t in (*np.concatenate(list(times.values())), *total) if t > 0]
     y_limits = decades(shown, room=_ROOM)

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from ridgepoint.models.ridgeline import Region, Ridgeline
+from ridgepoint.models.ridgeline import Ridgeline
+from ridgepoint.models.ridgeline.placed import Region
 from ridgepoint.models.ridgeline.trajectories import Trajectory
 from ridgepoint.show.axes import decades, log_axis, si_text, with_prefix
 from ridgepoint.show.chart import Axis, Chart, Interval, Label, Line

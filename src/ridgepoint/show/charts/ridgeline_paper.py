@@ -10,6 +10,7 @@ import numpy as np
 
 from ridgepoint.core.demand import Demand
 from ridgepoint.models.ridgeline import Ridgeline
+from ridgepoint.models.ridgeline.plane import planes_of
 from ridgepoint.models.ridgeline.trajectories import Trajectory
 from ridgepoint.show.charts.ridgeline import ridgeline_page
 from ridgepoint.show.charts.ridgeline_case import case_study
@@ -29,7 +30,7 @@ def save_all(
     notes: Sequence[str],
     folder: Path,
 ) -> None:
-    """Write Figs. 1, 2a to 2e, 3, 4a to 4c, 6a, 6b and 6, and one that the paper only describes.
+    """Write Figs. 1, 2a to 2e, 3, 4a to 4c, 6a, 6b and 6, and what the paper only describes.
 
     Parameters
     ----------
@@ -39,14 +40,18 @@ def save_all(
     notes : sequence of str
         Notes below Fig. 6.
     folder : Path
-        Files are called ``1.svg``, ``2a.svg``, ..., and ``network.svg``: the compute-network
-        roofline.
+        Files are called ``1.svg``, ``2a.svg``, ...; ``network.svg`` is the compute-network
+        roofline, ``I_N.svg`` the plane over network intensity. With a ceiling of remote memory or
+        of storage there are ``I_R.svg`` and ``I_S.svg`` too.
     """
     for name, surface in surfaces(ridgeline).items():
         save_surface(surface, folder / f"{name}.svg")
     last = trajectories[-1]
     for name, figure in (explained(ridgeline) | case_study(ridgeline, last)).items():
         save(figure, folder / f"{name}.svg")
+    for plane in planes_of(ridgeline)[1:]:
+        page = ridgeline_page(ridgeline, trajectories, notes=notes, plane=plane)
+        save(page, folder / f"{plane.name}.svg")
     both = ridgeline_page(
         ridgeline, [_larger(ridgeline, trajectory) for trajectory in trajectories], notes=notes
     )

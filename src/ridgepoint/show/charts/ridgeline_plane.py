@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from ridgepoint.models.ridgeline import Region, Ridgeline
+from ridgepoint.models.ridgeline import Ridgeline
+from ridgepoint.models.ridgeline.placed import REGIONS, Region
+from ridgepoint.models.ridgeline.plane import PLANES, Plane
 from ridgepoint.models.ridgeline.trajectories import Trajectory
 from ridgepoint.models.thresholds import SAME
 from ridgepoint.show import theme
@@ -29,6 +31,8 @@ from ridgepoint.show.words import machine_title, printable, shown_intensity, tol
 
 Frame = tuple[Interval, Interval]
 """Limits of both axes."""
+PAPER = PLANES["I_M"]
+"""The paper's plane."""
 X_LABEL = "Memory intensity I_M [byte of memory / byte of network]"
 TIE: Shape = "star"
 """Stands at units of work for which several resources need equally long."""
@@ -41,18 +45,23 @@ _FARTHEST = 1e8
 _MOST_LINES = 6
 _PLACES = 121
 _MOST_DOTS = 24
+_TITLES = {
+    "I_M": "Ridgeline",
+    "I_N": "Ridgeline over network intensity",
+    "I_R": "Ridgeline of remote memory",
+    "I_S": "Ridgeline of storage",
+}
 _OVER = {"batch": ", over the batch", "nodes": ", over the number of nodes", "point": ""}
 
 
 def ridgeline_chart(
-    ridgeline: Ridgeline, trajectories: Sequence[Trajectory]
+    ridgeline: Ridgeline, trajectories: Sequence[Trajectory], *, plane: Plane = PAPER
 ) -> tuple[Chart, list[str]]:
-    """Return the plane, and the names of points that lie beyond its edges, with the reason."""
-    x_limits, y_limits = _frame(ridgeline, trajectories)
-    limits = (x_limits, y_limits)
+    """Return a plane, and the names of points that lie beyond its edges, with the reason."""
+    limits = _frame(ridgeline, trajectories, plane)
     dots, beyond, paths = [], [], []
     for trajectory in trajectories:
-        own = [_dot(trajectory, index, limits) for index in range(len(trajectory.labels))]
+        own = [_dot(trajectory, index, limits, plane) for index in range(len(trajectory.labels))]
         named = _evenly(len(own), _MOST_DOTS)
         # Only single points are drawn in full, a few with names; a trajectory has its path.
         dots += [
@@ -68,17 +77,45 @@ def ridgeline_chart(
             paths.append(
                 Line(kind="path", places=inside, label=Label(trajectory.name), name=trajectory.name)
             )
+    limiters = [each for one in trajectories for each in one.placed.limiters]
     chart = Chart(
-        title=f"Ridgeline{_OVER[trajectories[0].variable] if trajectories else ''}",
+        title=f"{_TITLES[plane.name]}{_OVER[trajectories[0].variable] if trajectories else ''}",
         subtitle=machines_line(ridgeline),
-        x=log_axis(X_LABEL, x_limits, shown_intensity),
-        y=log_axis(y_label(ridgeline), y_limits, shown_intensity),
-        areas=region_areas(ridgeline, limits),
-        lines=(*iso_lines(ridgeline, limits), *edges(ridgeline, limits), *paths),
+        x=log_axis(x_label(ridgeline, plane), limits[0], shown_intensity),
+        y=log_axis(y_label(ridgeline), limits[1], shown_intensity),
+        areas=region_areas(ridgeline, limits, plane),
+        lines=(*iso_lines(ridgeline, limits, plane), *edges(ridgeline, limits, plane), *paths),
         marks=tuple(dots),
-        key=tie_entry(each for one in trajectories for each in one.placed.limiters),
+        key=(*tie_entry(limiters), *_outside_entries(limiters, plane)),
     )
     return chart, beyond
+
+
+def _outside_entries(limiters: Iterable[tuple[Region, ...]], plane: Plane) -> tuple[Entry, ...]:
+    """Return what the marks mean whose limiter has no region on the plane."""
+    others = dict.fromkeys(
+        region
+        for regions in limiters
+        for region in regions
+        if len(regions) == 1 and region not in plane.regions
+    )
+    return tuple(
+        Entry(
+            text=f"{region}-bound, not a region of this plane",
+            shape=theme.REGION_SHAPES[region],
+            ink=region,
+            is_abreast=True,
+        )
+        for region in others
+    )
+
+
+def x_label(ridgeline: Ridgeline, plane: Plane) -> str:
+    """Return the name of the horizontal axis."""
+    if not plane.is_of_work:
+        return X_LABEL
+    what = f"{plane.link[0].upper()}{plane.link[1:]} intensity {plane.name}"
+    return f"{what} [{ridgeline.unit} / byte of {plane.link}]"
 
 
 def y_label(ridgeline: Ridgeline) -> str:
@@ -86,22 +123,23 @@ def y_label(ridgeline: Ridgeline) -> str:
     return f"Arithmetic intensity I_A [{ridgeline.unit}/byte]"
 
 
-def region_areas(ridgeline: Ridgeline, limits: Frame) -> tuple[Area, ...]:
+def region_areas(ridgeline: Ridgeline, limits: Frame, plane: Plane = PAPER) -> tuple[Area, ...]:
     """Return the three regions within limits, with their names."""
     peak = f"\n{si_text(ridgeline.peak, f'{ridgeline.unit}/s', digits=3)}"
     return tuple(
         region_area(region, corners, f"{region}-bound{peak if region == 'compute' else ''}")
-        for region, corners in region_corners(ridgeline, limits).items()
+        for region, corners in region_corners(ridgeline, limits, plane).items()
     )
 
 
-def region_corners(ridgeline: Ridgeline, limits: Frame) -> dict[Region, tuple[Place, ...]]:
+def region_corners(
+    ridgeline: Ridgeline, limits: Frame, plane: Plane = PAPER
+) -> dict[Region, tuple[Place, ...]]:
     """Return the corners of the three regions within limits; a region outside is left out."""
-    up = math.log10(ridgeline.ridge.arithmetic_intensity)
-    right = math.log10(ridgeline.ridge.memory_intensity)
+    right, up = (math.log10(value) for value in plane.ridge(ridgeline))
     corners = {
         region: clipped(frame_corners(limits), keeps)
-        for region, keeps in _bounds(up, right).items()
+        for region, keeps in plane.inequalities(right, up).items()
     }
     return {region: own for region, own in corners.items() if len(own) > 2}
 
@@ -120,66 +158,55 @@ def frame_corners(limits: Frame) -> tuple[Place, ...]:
     return (left, bottom), (right, bottom), (right, top), (left, top)
 
 
-def _bounds(up: float, right: float) -> dict[Region, tuple[Callable[[float, float], float], ...]]:
-    """Return where each resource needs most time, as inequalities of the intensities' logarithms.
-
-    Compute needs more than memory above `up`, the network more than memory left of `right`, and
-    compute more than the network where the product of both intensities exceeds the ridge's.
-    """
-    return {
-        "compute": (lambda x, y: y - up, lambda x, y: x + y - right - up),
-        "memory": (lambda x, y: up - y, lambda x, y: x - right),
-        "network": (lambda x, y: right - x, lambda x, y: right + up - x - y),
-    }
-
-
-def edges(ridgeline: Ridgeline, limits: Frame) -> tuple[Line, ...]:
-    """Return the ridge ``x y = k``, and the borders of memory to compute and to the network."""
-    ridge, ((left, right), (bottom, _)) = ridgeline.ridge, limits
-    x, y = ridge.memory_intensity, ridge.arithmetic_intensity
+def edges(ridgeline: Ridgeline, limits: Frame, plane: Plane = PAPER) -> tuple[Line, ...]:
+    """Return the borders of the regions, which meet at the ridge point."""
+    (x, y), ((left, right), (bottom, top)) = plane.ridge(ridgeline), limits
     unit = ridgeline.unit
-    k = shown_intensity(ridge.network_intensity)
+    level = Line(
+        kind="roof",
+        places=((x, y), (right, y)),
+        label=Label(f"I_A* = {shown_intensity(y)} {unit}/byte"),
+    )
+    if plane.is_of_work:
+        low = max(left, bottom * x / y)
+        upright, slanted = ((x, y), (x, top)), ((low, low * y / x), (x, y))
+        named = f"{plane.name}* = {shown_intensity(x)} {unit}/byte"
+        ridge = f"x / y = {shown_intensity(x / y)}"
+    else:
+        upright, slanted = ((x, bottom), (x, y)), ((left, x * y / left), (x, y))
+        named = f"{plane.name}* = {shown_intensity(x)}"
+        ridge = f"ridge: x y = {shown_intensity(x * y)} {unit}/byte"
     return (
-        Line(
-            kind="roof",
-            places=((left, ridge.network_intensity / left), (x, y)),
-            label=Label(f"ridge: x y = {k} {unit}/byte"),
-        ),
-        Line(
-            kind="roof",
-            places=((x, y), (right, y)),
-            label=Label(f"I_A* = {shown_intensity(y)} {unit}/byte"),
-        ),
-        Line(
-            kind="roof", places=((x, bottom), (x, y)), label=Label(f"I_M* = {shown_intensity(x)}")
-        ),
+        Line(kind="roof", places=slanted, label=Label(ridge)),
+        level,
+        Line(kind="roof", places=upright, label=Label(named)),
     )
 
 
-def iso_lines(ridgeline: Ridgeline, limits: Frame) -> tuple[Line, ...]:
+def iso_lines(ridgeline: Ridgeline, limits: Frame, plane: Plane = PAPER) -> tuple[Line, ...]:
     """Return lines of equal performance, at decades below the peak."""
-    (left, right), (bottom, _) = limits
+    (left, right), (bottom, top) = limits
     peak = ridgeline.peak
-    lowest = float(ridgeline.attainable(left, bottom))
+    lowest = float(plane.attainable(ridgeline, left, bottom))
     last = math.ceil(math.log10(peak)) - 1
     powers = [p for p in range(last, last - _MOST_LINES, -1) if lowest < 10.0**p < peak * 0.95]
-    x = np.unique([*np.geomspace(left, right, _PLACES), ridgeline.ridge.memory_intensity])
+    ends = (left / top, right / bottom) if plane.is_of_work else (left, right)
     lines = []
     for power in powers:
-        y = np.asarray(ridgeline.iso_performance(10.0**power, x))
-        places = tuple((float(a), float(b)) for a, b in zip(x, y, strict=True) if math.isfinite(b))
+        x, y = plane.line_of(ridgeline, 10.0**power, ends, _PLACES)
+        places = tuple(zip(x.tolist(), y.tolist(), strict=True))
         rate = si_text(10.0**power, f"{ridgeline.unit}/s", digits=3)
         lines.append(Line(kind="iso", places=_thinned(places), label=Label(rate, rank=1)))
     return tuple(lines)
 
 
-def _frame(ridgeline: Ridgeline, trajectories: Sequence[Trajectory]) -> Frame:
+def _frame(ridgeline: Ridgeline, trajectories: Sequence[Trajectory], plane: Plane) -> Frame:
     """Return the limits, in whole decades, that hold the ridge point and all points."""
-    ridge = ridgeline.ridge
+    right, up = plane.ridge(ridgeline)
     limits, placed = [], [trajectory.placed for trajectory in trajectories]
     for middle, own in (
-        (ridge.memory_intensity, [units.memory_intensity for units in placed]),
-        (ridge.arithmetic_intensity, [units.arithmetic_intensity for units in placed]),
+        (right, [plane.x_of(units) for units in placed]),
+        (up, [units.arithmetic_intensity for units in placed]),
     ):
         values = np.concatenate([np.atleast_1d(each) for each in own])
         near = (values >= middle / _FARTHEST) & (values <= middle * _FARTHEST)
@@ -190,20 +217,20 @@ def _frame(ridgeline: Ridgeline, trajectories: Sequence[Trajectory]) -> Frame:
     return limits[0], limits[1]
 
 
-def _dot(trajectory: Trajectory, index: int, limits: Frame) -> tuple[Mark, str]:
+def _dot(trajectory: Trajectory, index: int, limits: Frame, plane: Plane) -> tuple[Mark, str]:
     """Return a unit of work as a mark, and why it is drawn at the edge; empty: it is not."""
     placed = trajectory.placed
-    x = float(np.atleast_1d(placed.memory_intensity)[index])
+    x = float(np.atleast_1d(plane.x_of(placed))[index])
     y = float(np.atleast_1d(placed.arithmetic_intensity)[index])
     edge: Edge | None = None
     why = []
     amounts = {
         "work": placed.work, "memory bytes": placed.memory_bytes,
-        "network bytes": placed.network_bytes,
+        f"{plane.link} bytes": placed.bytes_of(plane.link),
     }  # fmt: skip
     why = [f"no {name}" for name, each in amounts.items() if not np.atleast_1d(each)[index]]
     (left, right), (bottom, top) = limits
-    # 0 / 0: without network bytes the network is no limit, as at the far right.
+    # 0 / 0: without bytes over a link the link is no limit, as at the far right.
     x = math.inf if math.isnan(x) else x
     y = math.inf if math.isnan(y) else y
     if not left <= x <= right:
@@ -211,7 +238,7 @@ def _dot(trajectory: Trajectory, index: int, limits: Frame) -> tuple[Mark, str]:
     elif not bottom <= y <= top:
         edge = "bottom" if y < bottom else "top"
     if edge is not None and not why:
-        why = [f"I_M {shown_intensity(x)}, I_A {shown_intensity(y)}"]
+        why = [f"{plane.name} {shown_intensity(x)}, I_A {shown_intensity(y)}"]
     at = (min(max(x, left), right), min(max(y, bottom), top))
     label = printable(trajectory.labels[index])
     dot = region_mark(placed.limiters[index], at, label, edge=edge)
@@ -245,9 +272,13 @@ def tie_entry(limiters: Iterable[tuple[Region, ...]]) -> tuple[Entry, ...]:
 def machines_line(ridgeline: Ridgeline) -> str:
     """Return the machines' names and rates in one line."""
     rates = ", ".join(
-        si_text(ridgeline.rate(resource), unit, digits=3)
-        for resource, unit in (
-            (ridgeline.work, f"{ridgeline.unit}/s"), ("dram", "B/s"), ("network", "B/s"),
+        f"{si_text(ridgeline.rate(resource), unit, digits=3)}{name}"
+        for resource, unit, name in (
+            (ridgeline.work, f"{ridgeline.unit}/s", ""), ("dram", "B/s", ""),
+            *(
+                (REGIONS[region], "B/s", "" if region == "network" else f" {region}")
+                for region in ridgeline.regions[2:]
+            ),
         )
     )  # fmt: skip
     names = "; ".join(dict.fromkeys(machine_title(machine) for machine in ridgeline.machines))

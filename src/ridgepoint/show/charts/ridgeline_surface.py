@@ -6,7 +6,8 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
-from ridgepoint.models.ridgeline import Region, Ridgeline
+from ridgepoint.models.ridgeline import Ridgeline
+from ridgepoint.models.ridgeline.placed import Region
 from ridgepoint.show.axes import clipped, decade_ticks, decades, with_prefix
 from ridgepoint.show.chart import Axis, Interval, Place
 from ridgepoint.show.charts.ridgeline_plane import (

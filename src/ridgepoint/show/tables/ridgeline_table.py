@@ -12,7 +12,9 @@ from rich.text import Text
 
 from ridgepoint.core.machine import Machine
 from ridgepoint.demands.training import TrainingStep
-from ridgepoint.models.ridgeline import REGIONS, Ridgeline
+from ridgepoint.models.ridgeline import PAPER, Ridgeline
+from ridgepoint.models.ridgeline.placed import REGIONS
+from ridgepoint.models.ridgeline.plane import planes_of
 from ridgepoint.models.ridgeline.sweep import Front
 from ridgepoint.models.ridgeline.trajectories import Trajectory
 from ridgepoint.models.thresholds import SAME
@@ -108,16 +110,20 @@ def machine_lines(ridgeline: Ridgeline) -> Iterator[str]:
             f"{name} {si_text(float(machine.rate(resource, cores=ridgeline.cores)), per)}"
             for name, resource, per in (
                 (ridgeline.work if unit != "BOP" else "peak", ridgeline.work, f"{unit}/s"),
-                ("memory", "dram", "B/s"),
-                ("network", "network", "B/s"),
+                *((region, REGIONS[region], "B/s") for region in ridgeline.regions[1:]),
             )
         )
         yield f"{printable(machine.name)}: {rates}"
     ridge = ridgeline.ridge
+    others = (
+        f", {plane.name} {_number(plane.ridge(ridgeline)[0])} {unit}/byte"
+        for plane in planes_of(ridgeline)
+        if plane.link not in PAPER
+    )
     yield (
         f"ridge point: I_A {_number(ridge.arithmetic_intensity)} {unit}/byte, "
         f"I_M {_number(ridge.memory_intensity)} byte/byte, "
-        f"I_N {_number(ridge.network_intensity)} {unit}/byte"
+        f"I_N {_number(ridge.network_intensity)} {unit}/byte{''.join(others)}"
     )
 
 
@@ -136,38 +142,42 @@ def nearest_the_ridge(one: Trajectory) -> str:
 
 def _asked(ridgeline: Ridgeline, trajectory: Trajectory) -> RenderableType:
     """Return what each unit of work asks of a node, and its intensities."""
-    numbers = ("F", "B_M", "B_N", "I_A", "I_M", "I_N")
+    others = [plane for plane in planes_of(ridgeline) if plane.link not in PAPER]
+    numbers = (
+        *("F", "B_M", "B_N"),
+        *(plane.name.replace("I", "B") for plane in others),
+        *("I_A", "I_M", "I_N"),
+        *(plane.name for plane in others),
+    )
     table = plain_table(trajectory.variable, *numbers, right=numbers)
     placed = trajectory.placed
-    for label, work, memory, network, *intensities in zip(
+    moved = [placed.bytes_of(region) for region in placed.regions[1:]]
+    own = [placed.intensity(plane.link) for plane in others]
+    of_paper = (placed.arithmetic_intensity, placed.memory_intensity, placed.network_intensity)
+    for label, work, *amounts in zip(
         trajectory.labels,
-        *map(np.atleast_1d, (placed.work, placed.memory_bytes, placed.network_bytes)),
-        *map(
-            np.atleast_1d,
-            (placed.arithmetic_intensity, placed.memory_intensity, placed.network_intensity),
-        ),
+        *map(np.atleast_1d, (placed.work, *moved, *of_paper, *own)),
         strict=True,
     ):
         table.add_row(
             Text(printable(label)),
             si_text(work, ridgeline.unit),
-            si_text(memory, "B"),
-            si_text(network, "B"),
-            *map(_number, intensities),
+            *(si_text(each, "B") for each in amounts[: len(moved)]),
+            *map(_number, amounts[len(moved) :]),
         )
     return table
 
 
 def _bounded(ridgeline: Ridgeline, trajectory: Trajectory) -> RenderableType:
     """Return the projected times, what bounds, and how fast it is then."""
-    right = (*REGIONS, "time", "performance")
+    right = (*ridgeline.regions, "time", "performance")
     several = len(ridgeline.machines) > 1
     columns = (trajectory.variable, *right[:-1], "roofline", "ridgeline", right[-1])
     table = plain_table(*columns, *(["slowest"] if several else []), right=right)
     placed = trajectory.placed
     for label, *times, total, performance, roofline, limiters, slowest in zip(
         trajectory.labels,
-        *(np.atleast_1d(placed.times_s[region]) for region in REGIONS),
+        *(np.atleast_1d(placed.times_s[region]) for region in ridgeline.regions),
         np.atleast_1d(placed.time_s),
         np.atleast_1d(placed.performance),
         placed.roofline_limiters,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from ridgepoint.core.resources import RESOURCES
 from ridgepoint.models.analysis import Analysis
 from ridgepoint.models.one_bandwidth import bytes_of
-from ridgepoint.models.placement import intensity_interval
+from ridgepoint.models.traffic_ranges import intensity_interval
 from ridgepoint.models.work import hardly_any, work_total
 
 

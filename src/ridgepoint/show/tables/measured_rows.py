@@ -13,7 +13,7 @@ from ridgepoint.core.resources import LEVELS
 from ridgepoint.core.units import format_si, format_size
 from ridgepoint.models.analysis import Analysis
 from ridgepoint.models.own_roofs import IssuePlace
-from ridgepoint.models.placement import traffic_at_ends
+from ridgepoint.models.traffic_ranges import traffic_at_ends
 from ridgepoint.models.work import bop_source, hardly_any
 from ridgepoint.show.own_roofs import per_cycle_text
 from ridgepoint.show.tables.layout import Row

@@ -15,7 +15,9 @@ from ridgepoint.core.units import format_si
 from ridgepoint.models.advice import TRY_BOPS
 from ridgepoint.models.analysis import Analysis
 from ridgepoint.models.one_bandwidth import Bandwidth
-from ridgepoint.models.placement import Placement, intensity_interval
+from ridgepoint.models.placement import Placement
+from ridgepoint.models.ranking import matters
+from ridgepoint.models.traffic_ranges import intensity_interval
 from ridgepoint.models.work import WORK_UNITS, hardly_any, work_total
 from ridgepoint.show.charts.miss_curve import curve_sentences
 from ridgepoint.show.own_roofs import mix_row

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from ridgepoint.core.machine import Ceiling, Machine
 from ridgepoint.core.resources import LEVELS, PRECISIONS, RESOURCES
+from ridgepoint.models.dc_ceilings import BOP, dc_ceilings
 from ridgepoint.models.own_roofs import COMPUTE
 from ridgepoint.models.placement import Placement
 from ridgepoint.models.thresholds import SAME
@@ -141,6 +142,10 @@ def shown_roofs(
             )
             for pattern, rate in _lower_ceilings(machine, precisions[0], cores, peaks)
         ]
+        highest = max(peaks[:: len(counts)])
+        roofs += [
+            replace(roof, ridge=highest / roof.rate) for roof in _lower_bandwidths(machine, cores)
+        ] * (precisions[0] == BOP)
     drawn = {(roof.resource, roof.rate) for roof in outer}
     for count, its_rates in zip(beside, of_cores[1:], strict=True):
         others = _roofs_of(machine, its_rates, levels[-1:], count, "beside")
@@ -246,10 +251,28 @@ def _pattern(machine: Machine, resource: str, cores: float) -> str:
     return best.name
 
 
+def _lower_bandwidths(machine: Machine, cores: float) -> list[ShownRoof]:
+    """Return the lower bandwidths of main memory that the DC-Roofline has."""
+    return [
+        ShownRoof(
+            resource=ceiling.resource, role="lower", rate=ceiling.rate, cores=cores,
+            ridge=math.inf, pattern=ceiling.name,
+        )
+        for ceiling in dc_ceilings(machine, cores=cores)
+        if ceiling.resource != BOP and ceiling.rate is not None
+    ]  # fmt: skip
+
+
 def _lower_ceilings(
     machine: Machine, precision: str, cores: float, drawn: Sequence[float]
 ) -> list[tuple[str, float]]:
-    """Return patterns of a precision, well below its peak and apart from the roofs drawn."""
+    """Return ceilings of a precision, well below its peak and apart from the roofs drawn.
+
+    Those of basic operations are the DC-Roofline's, by its names.
+    """
+    if precision == BOP:
+        named = dc_ceilings(machine, cores=cores)[1:]
+        return [(c.name, c.rate) for c in named if c.resource == BOP and c.rate is not None]
     rates = {
         name: float(machine.rate(precision, cores=cores, patterns=(name,)))
         for name in {ceiling.name for ceiling in ceilings_of_any_work(machine, precision)}

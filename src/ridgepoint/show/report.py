@@ -19,6 +19,7 @@ from ridgepoint.models.analysis import Analysis, TimedPart
 from ridgepoint.models.conclusion import Conclusion
 from ridgepoint.models.condensed import condensed
 from ridgepoint.models.cycles import per_cycle
+from ridgepoint.models.dc_ceilings import dc_place
 from ridgepoint.models.distributed import Verdict, machine_for
 from ridgepoint.models.explanations import Explained
 from ridgepoint.models.one_bandwidth import Bandwidth, resource_of
@@ -48,6 +49,7 @@ def report(analysis: Analysis, others: Sequence[Machine] = ()) -> dict[str, Any]
         "one_bandwidth": placement
         and {kind: _below(place, kind) for kind, place in analysis.one_bandwidth.items()},
         "per_cycle": placement and _per_cycle(placement),
+        "dc_roofline": placement and _on_dc_roofline(placement),
         "other_machines": [_elsewhere(analysis, machine) for machine in others],
         "issue": placement
         and fields_of(placement.issue, "per_cycle", "most_per_cycle", "time_s", "efficiency"),
@@ -80,7 +82,7 @@ _OF_COUNTS = (
     *("processes", "energy_j", "simulated_caches", "alternatives", "also", "miss_curve"),
     *("working_sets", "distributed", "ends", "issue", "coverage", "traffic_estimate"),
     *("time_explained", "whole", "conclusion", "intensity_interval", "one_bandwidth"),
-    *("per_cycle", "other_machines"),
+    *("per_cycle", "other_machines", "dc_roofline"),
 )
 """Keys of a report that are unknown of a program that was not counted."""
 
@@ -275,6 +277,21 @@ def _per_cycle(placement: Placement) -> dict[str, Any] | None:
     return {
         **fields_of(rates, "clock_hz", "attainable", "dram_bytes"),
         "performance": performance,
+    }
+
+
+def _on_dc_roofline(placement: Placement) -> dict[str, Any] | None:
+    """Return a program below each ceiling for basic operations; None: it is placed in flop."""
+    place = dc_place(placement)
+    if place is None:
+        return None
+    return {
+        **fields_of(place, "intensity", "peak_share"),
+        "next_ceiling": None if place.next is None else place.next.ceiling.name,
+        "ceilings": [
+            {**plain(one.ceiling), **fields_of(one, "attained", "bottleneck", "share")}
+            for one in place.below
+        ],
     }
 
 

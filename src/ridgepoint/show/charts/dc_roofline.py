@@ -10,18 +10,20 @@ from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.resources import RESOURCES
 from ridgepoint.core.units import format_si
+from ridgepoint.models.dc_ceilings import CALLED
 from ridgepoint.models.roofline import DCRoofline
 from ridgepoint.models.roofs import RidgePoint, ShownRoof, ridge_points
 from ridgepoint.show import theme
 from ridgepoint.show.axes import stepped
 from ridgepoint.show.chart import Chart, Entry, Face, Interval, Label, Line, Mark, Page
 from ridgepoint.show.charts.roof_lines import (
+    dc_names,
     intensity_axis,
     performance_axis,
     ridge_marks,
     roof_lines,
 )
-from ridgepoint.show.words import machine_title, percent, shown_cores, shown_name
+from ridgepoint.show.words import machine_title, percent, shown_cores
 from ridgepoint.suites.datacenter.points import WorkloadPoint
 
 _FACES: dict[str, Face] = {
@@ -30,20 +32,6 @@ _FACES: dict[str, Face] = {
 """How the marks of a form are filled; the order of the forms."""
 _AFTER = {"ILP": "original", "prefetch": "ILP", "SIMD": "ILP", "optimised": "original"}
 """The form that each goes on from."""
-
-_CALLED = {
-    # Eq. (8), by the paper's names.
-    "SIMD": "with SIMD",
-    "ILP": "with ILP, no SIMD",
-    # Measured: the rate without one or the other.
-    "mixed scalar": "no SIMD",
-    "fma scalar": "no SIMD",
-    **{f"dependent {bits}-bit": "no ILP" for bits in (512, 256, 128)},
-    "dependent scalar": "no SIMD, no ILP",
-    "stream, no prefetching": "no prefetching",
-    "gather": "no prefetching",
-}
-"""Lower ceilings that are drawn, by the names of what was measured or published."""
 
 _TITLES = {"bop": "DC-Roofline: basic operations", "fp64": "Roofline: floating point"}
 # Beyond the outermost point, ridge or ceiling, so that labels have room.
@@ -136,7 +124,7 @@ def _notes(
     yield f"ridge points: {ridges}"
     if any(point.runtime_s.n > 1 for point in points):
         yield "error bars: quartiles of performance"
-    yield from _measured_names(machine)
+    yield from dc_names(machine, ("bop", "fp64", "dram"))
     beyond = dict.fromkeys(name for panel in panels for name in panel.beyond)
     if beyond:
         yield f"at the right edge, no DRAM traffic: {', '.join(beyond)}"
@@ -322,7 +310,7 @@ def _changes(marks: Sequence[Mark]) -> Iterator[Line]:
 def _lower(machine: Machine, resource: str, cores: float) -> list[tuple[str, float]]:
     """Return the lower ceilings of a resource that are drawn, the highest first."""
     rates: dict[str, float] = {}
-    for name, called in _CALLED.items():
+    for name, called in CALLED.items():
         if machine.knows(resource, patterns=(name,)):
             rates[called] = float(machine.rate(resource, cores=cores, patterns=(name,)))
     best = float(machine.rate(resource, cores=cores))
@@ -332,23 +320,10 @@ def _lower(machine: Machine, resource: str, cores: float) -> list[tuple[str, flo
     )
 
 
-def _measured_names(machine: Machine) -> list[str]:
-    """Return the patterns behind measured lower roofs; published ones keep their names."""
-    if machine.source is not None:
-        return []
-    known = {(c.resource, c.name) for c in machine.ceilings if c.rate is not None}
-    named: dict[str, list[str]] = {}
-    for resource in ("bop", "fp64", "dram"):
-        for name, called in _CALLED.items():
-            if (resource, name) in known:
-                named.setdefault(called, []).append(f"{shown_name(resource)} {name}")
-    return ["; ".join(f"{called}: {', '.join(names)}" for called, names in named.items())]
-
-
 def _bandwidth_name(machine: Machine) -> str:
     """Return the outer bandwidth's name: "prefetching" if one without is drawn."""
     without = any(
-        c.resource == "dram" and _CALLED.get(c.name) == "no prefetching" for c in machine.ceilings
+        c.resource == "dram" and CALLED.get(c.name) == "no prefetching" for c in machine.ceilings
     )
     return "prefetching" if without else "bandwidth"
 

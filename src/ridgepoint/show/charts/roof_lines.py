@@ -8,6 +8,7 @@ import numpy as np
 
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.resources import RESOURCES
+from ridgepoint.models.dc_ceilings import BOP, CALLED, DRAM
 from ridgepoint.models.roofs import (
     RidgePoint,
     Role,
@@ -173,3 +174,16 @@ def ridge_note(points: Sequence[RidgePoint]) -> str:
 
 def _shown(point: RidgePoint) -> str:
     return f"{point.intensity:.2g}"
+
+
+def dc_names(machine: Machine, resources: Sequence[str] = (BOP, DRAM)) -> list[str]:
+    """Return the patterns behind measured lower roofs; published ones keep their names."""
+    if machine.source is not None:
+        return []
+    known = {(c.resource, c.name) for c in machine.ceilings if c.rate is not None}
+    named: dict[str, list[str]] = {}
+    for resource in resources:
+        for name, called in CALLED.items():
+            if (resource, name) in known:
+                named.setdefault(called, []).append(f"{shown_name(resource)} {name}")
+    return ["; ".join(f"{called}: {', '.join(names)}" for called, names in named.items())]

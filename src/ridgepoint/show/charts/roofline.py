@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.units import format_si
 from ridgepoint.models.analysis import Analysis
+from ridgepoint.models.dc_ceilings import BOP
 from ridgepoint.models.one_bandwidth import machine_with
 from ridgepoint.models.roofs import (
     ShownRoof,
@@ -23,6 +24,7 @@ from ridgepoint.show.charts.other_roofs import OtherRoofs, other_roofs
 from ridgepoint.show.charts.program_marks import SHAPES, ProgramMarks
 from ridgepoint.show.charts.roof_lines import (
     HEADROOM,
+    dc_names,
     intensity_axis,
     machine_frame,
     performance_axis,
@@ -177,6 +179,8 @@ def _roofs(
     """Return the roofs to draw, the cores of the outer ones, their precisions, and notes."""
     notes: list[str] = []
     precisions = _precisions(machine, metric, programs, notes)
+    if precisions[:1] == [BOP]:
+        notes += dc_names(machine)
     pointed = [program for program in programs if program.points]
     cores, beside = _core_counts(machine, pointed or programs, notes)
     roofs = with_own_roofs(

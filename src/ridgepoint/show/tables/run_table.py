@@ -14,6 +14,7 @@ from ridgepoint.core.resources import LEVELS
 from ridgepoint.core.units import format_si
 from ridgepoint.models.advice import TRY_BOPS
 from ridgepoint.models.analysis import Analysis
+from ridgepoint.models.dc_ceilings import dc_place
 from ridgepoint.models.one_bandwidth import Bandwidth
 from ridgepoint.models.placement import Placement
 from ridgepoint.models.ranking import matters
@@ -22,6 +23,7 @@ from ridgepoint.models.work import WORK_UNITS, hardly_any, work_total
 from ridgepoint.show.charts.miss_curve import curve_sentences
 from ridgepoint.show.own_roofs import mix_row
 from ridgepoint.show.tables.alternative_table import alternatives
+from ridgepoint.show.tables.dc_table import dc_table
 from ridgepoint.show.tables.function_table import function_times, functions
 from ridgepoint.show.tables.layout import Row, caution_list, codes_in_short, grid, sections
 from ridgepoint.show.tables.line_table import lines
@@ -88,6 +90,8 @@ def run(
         grid(measured_rows(analysis)),
         grid(_placed(analysis, in_cycles=in_cycles)),
     ]
+    if placement is not None and (on_dc_roofline := dc_place(placement)) is not None:
+        parts.append(dc_table(on_dc_roofline))
     if placement is not None and bandwidths:
         parts.append(one_bandwidth_table(analysis, bandwidths))
     if placement is not None and others:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ridgepoint.core.given_machine import is_per_cycle
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.units import format_si
 from ridgepoint.models.analysis import Analysis
@@ -196,16 +197,14 @@ def _view_notes(machine: Machine, view: RooflineView, clock_hz: float | None) ->
         of_kind = f"{view.bandwidth} " if view.bandwidth else ""
         yield f"no {of_kind}bandwidth of this machine is known"
     if clock_hz is not None:
-        whose = "each machine's own clock: " if view.others else "the core clock, "
         clocks = [
             f"{each.name} {format_si(each.host.frequency_hz, 'Hz', digits=3)}"
-            if view.others
-            else format_si(each.host.frequency_hz, "Hz", digits=3)
             for each in (machine, *view.others)
-            if each.host.frequency_hz is not None
+            if each.host.frequency_hz is not None and not is_per_cycle(each)
         ]
-        yield f"cycles of {whose}{', '.join(clocks)}; rates are those of all cores together"
-    elif view.in_cycles:
+        of_clocks = f"cycles of each machine's own clock ({', '.join(clocks)}); " if clocks else ""
+        yield f"{of_clocks}rates are those of all cores together"
+    elif view.asks_for_cycles(machine):
         names = ", ".join(view.clocks_unknown(machine))
         yield f"rates are per second: the core clock of {names} is unknown"
 
@@ -281,7 +280,8 @@ def _subtitle(machine: Machine, programs: Sequence[ProgramMarks], cores: float) 
     if runs:
         medians.append(f"programs n = {shown_range(runs)}")
     parts = [of_cores, f"medians: {', '.join(medians)}"] if medians else [of_cores]
-    return "; ".join(parts if machine.source is None else [*parts, "published roofs"])
+    of_source = "given" if machine.source == "given" else "published"
+    return "; ".join(parts if machine.source is None else [*parts, f"{of_source} roofs"])
 
 
 def _key(programs: Sequence[ProgramMarks], *, say_cores: bool) -> Iterator[Entry]:

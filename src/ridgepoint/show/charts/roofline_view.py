@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ridgepoint.core.given_machine import is_per_cycle
 from ridgepoint.core.machine import Machine
 from ridgepoint.models.one_bandwidth import Bandwidth
 
@@ -25,7 +26,8 @@ class RooflineView:
         Bandwidth of main memory that alone is drawn, over the bytes that it moves; None: all
         levels, over the bytes of both directions.
     in_cycles : bool
-        Whether rates are per cycle of each machine's own clock, where all clocks are known.
+        Whether rates are per cycle of each machine's own clock, where all clocks are known. Those
+        of a machine that is given by rates per cycle always are.
     """
 
     others: tuple[Machine, ...] = ()
@@ -38,9 +40,13 @@ class RooflineView:
 
     def clock_hz(self, machine: Machine) -> float | None:
         """Return the clock to whose cycles rates refer; None: they are per second."""
-        if not self.in_cycles or self.clocks_unknown(machine):
+        if not self.asks_for_cycles(machine) or self.clocks_unknown(machine):
             return None
         return machine.host.frequency_hz
+
+    def asks_for_cycles(self, machine: Machine) -> bool:
+        """Return whether rates are to be per cycle."""
+        return self.in_cycles or any(is_per_cycle(each) for each in (machine, *self.others))
 
     def clocks_unknown(self, machine: Machine) -> list[str]:
         """Return the machines whose clock would be needed and is not known."""

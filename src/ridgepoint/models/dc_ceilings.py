@@ -140,16 +140,17 @@ def dc_ceilings(machine: Machine, *, cores: float | None = None) -> tuple[DCCeil
     design = {row.name: row for row in by_design(machine)}
     peak = float(machine.rate(BOP, cores=busy))
     lower = sorted(_lower(machine, busy), key=lambda ceiling: -(ceiling.rate or 0.0))
+    by_eq_4 = _designed(design["peak"], busy / machine.cores)
     return (
         DCCeiling(
             name=PEAK, resource=BOP, pattern=_pattern(machine, busy), rate=peak,
-            **_designed(design["peak"], busy / machine.cores, "Eq. (4)"),
+            design=by_eq_4, equation="" if by_eq_4 is None else "Eq. (4)",
         ),
         *(ceiling for ceiling in lower if ceiling.resource == BOP),
         *(
             DCCeiling(
                 name=f"{row.name} by design", resource=BOP,
-                **_designed(row, busy / machine.cores, "Eq. (8)"),
+                design=_designed(row, busy / machine.cores), equation="Eq. (8)",
             )
             for row in (design["SIMD"], design["ILP"])
             if row.design is not None
@@ -235,11 +236,9 @@ def _rate(machine: Machine, resource: str, pattern: str, cores: float) -> float:
     return float(machine.rate(resource, cores=cores, patterns=(pattern,)))
 
 
-def _designed(row: ByDesign, share: float, equation: str) -> dict[str, float | str | None]:
-    """Return a rate by design for a share of the cores, with its equation."""
-    if row.design is None:
-        return {"design": None, "equation": ""}
-    return {"design": row.design * share, "equation": equation}
+def _designed(row: ByDesign, share: float) -> float | None:
+    """Return a rate by design for a share of the cores; None: it is not known."""
+    return None if row.design is None else row.design * share
 
 
 def _pattern(machine: Machine, cores: float) -> str:

@@ -17,7 +17,6 @@ from ridgepoint.models.analysis import Analysis
 from ridgepoint.models.dc_ceilings import dc_place
 from ridgepoint.models.one_bandwidth import Bandwidth
 from ridgepoint.models.placement import Placement
-from ridgepoint.models.ranking import matters
 from ridgepoint.models.traffic_ranges import intensity_interval
 from ridgepoint.models.work import WORK_UNITS, hardly_any, work_total
 from ridgepoint.show.charts.miss_curve import curve_sentences

@@ -49,6 +49,7 @@ def measure_program(
     ignore_status: bool = False,
     output: Output = "own",
     progress: Progress | None = None,
+    times: NativeTimes | None = None,
     when_timed: Callable[[Timing], None] | None = None,
     when_counting: Callable[[Meter], tuple[Meter, Sequence[Cache]]] | None = None,
 ) -> Measurement:
@@ -86,6 +87,9 @@ def measure_program(
     output : {"own", "stderr", "discard"}
         Where the program's output goes in the one run that shows it.
     progress : callable or None
+    times : NativeTimes or None
+        Times of native runs that were made before, without regard to `repeat` and `counts_only`;
+        None: the program is run now.
     when_timed : callable or None
         Called with the times when the native runs are done: counting may take much longer, and
         fail.
@@ -129,11 +133,12 @@ def measure_program(
             output=output,
             report=report,
         )
-        times = NativeTimes()
-        if not counts_only:
+        if times is None and counts_only:
+            times = NativeTimes()
+        elif times is None:
             times = native_times(native, meter.selection, functions=functions)
-            if when_timed is not None:
-                when_timed(times.timing(command, context))
+        if times.timed is not None and when_timed is not None:
+            when_timed(times.timing(command, context))
         launch = CountedRuns(
             command=command,
             stdin=stdin,

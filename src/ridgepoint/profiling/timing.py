@@ -168,6 +168,8 @@ def time_in_turn(
     as the program with the widest interval needs, and the time for them is as long as it were for
     one after the other.
     """
+    if not natives:
+        return []
     rounds = _Rounds(natives)
     before = [System().activity()]
 

@@ -11,8 +11,11 @@ from ridgepoint.core.measurement import Measurement
 from ridgepoint.host.process import ask
 from ridgepoint.host.run import Run, run
 from ridgepoint.host.standard_input import no_standard_input
+from ridgepoint.meters import Selection
 from ridgepoint.meters.first_choice import first_choice
 from ridgepoint.meters.source import built, count
+from ridgepoint.profiling.in_turn import native_times_in_turn
+from ridgepoint.profiling.native_times import NativeTimes
 from ridgepoint.profiling.program import measure_program
 from ridgepoint.suites.datacenter.build import compile_flags
 from ridgepoint.suites.datacenter.programs import REGION, WORKLOADS, Workload, arguments
@@ -77,14 +80,24 @@ def run_datacenter(
     Notes
     -----
     Time, floating-point work and traffic are those of the measured part, with simulated caches
-    that are empty when it begins: data come from memory. Basic operations are counted in the
-    source: the difference between running the measured part twice and once.
+    that are empty when it begins: data come from memory. The steps of a workload are timed in turn:
+    what changes about the machine meanwhile changes it for all of them. Basic operations are
+    counted in the source: the difference between running the measured part twice and once.
     """
     sources: dict[tuple[str, str, str], BasicOperations | RidgepointError] = {}
+    timed: dict[DatacenterCase, NativeTimes | RidgepointError] = {}
+
+    def measure(case: DatacenterCase) -> Measurement:
+        return _measured(case, timed[case])
+
     results = []
     for case in chosen:
-        report(f"measuring {case}")
-        measured = attempt(_measured, case)
+        steps = [other for other in chosen if _is_same_task(case, other)]
+        if case not in timed:
+            report(f"timing {case.title}: {', '.join(step.step for step in steps)}")
+            timed.update(_timed_in_turn(steps))
+        report(f"counting {case}")
+        measured = attempt(measure, case)
         # Operations defined by the source do not depend on the compiler's optimisation.
         key = (case.workload, case.form, "native" if case.variant == "native" else "")
         if key not in sources:
@@ -101,22 +114,53 @@ def run_datacenter(
                     for outcome in (measured, source)
                     if isinstance(outcome, RidgepointError)
                 ),
+                is_in_turn=len(steps) > 1,
             )
         )
     return tuple(results)
 
 
-def _measured(case: DatacenterCase) -> Measurement:
-    meter = first_choice(cpus=case.threads, region=REGION, all_threads=case.threads > 1, cold=True)
-    asked = command(
+def _is_same_task(case: DatacenterCase, other: DatacenterCase) -> bool:
+    """Return whether two cases are steps of one workload: what each gains is of interest."""
+    return (case.workload, case.size, case.threads) == (other.workload, other.size, other.threads)
+
+
+def _timed_in_turn(
+    steps: Sequence[DatacenterCase],
+) -> dict[DatacenterCase, NativeTimes | RidgepointError]:
+    """Return the times of a workload's steps, or why they have none."""
+    commands: dict[DatacenterCase, list[str]] = {}
+    failures: dict[DatacenterCase, RidgepointError] = {}
+    for case in steps:
+        line = attempt(_command, case)
+        if isinstance(line, RidgepointError):
+            failures[case] = line
+        else:
+            commands[case] = line
+    times = native_times_in_turn(
+        list(commands.values()),
+        selection=Selection(kind="region", name=REGION, all_threads=steps[0].threads > 1),
+    )
+    return {**failures, **dict(zip(commands, times, strict=True))}
+
+
+def _command(case: DatacenterCase) -> list[str]:
+    return command(
         case.workload,
         variant=case.variant,
         form=case.form,
         size=case.size,
         threads=case.threads,
     )
+
+
+def _measured(case: DatacenterCase, times: NativeTimes | RidgepointError) -> Measurement:
+    meter = first_choice(cpus=case.threads, region=REGION, all_threads=case.threads > 1, cold=True)
+    asked = _command(case)
     try:
-        return measure_program(asked, meter=meter, output="discard")
+        if isinstance(times, RidgepointError):
+            raise times
+        return measure_program(asked, meter=meter, output="discard", times=times)
     except ProgramFailed as error:
         raise CannotMeasure(
             f"cannot measure {case}",

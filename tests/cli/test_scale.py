@@ -116,6 +116,44 @@ def test_latency_is_counted_as_given(cli):
     assert on_8["latency_s"] == pytest.approx(0.7, rel=1e-12)
 
 
+def test_a_share_of_a_node_is_a_node_with_less_bandwidth(cli):
+    """20 flop/byte on 2 cores of 0.5 Gflop/s, a quarter of 4 GB/s: x = 40 as on 1 GB/s."""
+    own = ("scale", "--op", "20e9", "--bytes", "1e9", "--core-rate", "500Mflop/s", "--cores", "2")
+    status, out, _ = cli(*own, "--memory", "4GB/s", "--share", "0.25", "--json")
+    _, small, _ = cli(*own, "--memory", "1GB/s", "--json")
+    _, table, _ = cli(*own, "--memory", "4GB/s", "--share", "0.25")
+    found = json.loads(out)
+
+    assert status == 0
+    assert found["intensity"] == 40
+    assert found["best"]["time_s"] == json.loads(small)["best"]["time_s"] == 21
+    assert found["unshared"]["time_s"] == pytest.approx(20.25)
+    assert found["best"]["parallel_efficiency"] == pytest.approx(40.25 / 42)
+    assert "25 % of each bandwidth" in table
+    assert "the same with its nodes to itself" in table
+
+
+def test_a_share_of_a_machine_has_its_share_of_the_cores(cli):
+    """A third of six; a part of a core is none."""
+    e5645 = ("scale", "--op", "1e9", "--machine", "e5645")
+    _, third, _ = cli(*e5645, "--share", "0.3333333333333333", "--json")
+    _, given, _ = cli(*e5645, "--share", "0.5", "--cores", "4", "--json")
+    status, out, err = cli(*e5645, "--share", "0.1")
+
+    assert json.loads(third)["best"]["cores"] == 2
+    assert json.loads(given)["best"]["cores"] == 4
+    assert (status, out) == (2, "")
+    assert "0.1 of 6 cores is less than a core; give --cores" in err
+
+
+def test_a_shared_node_is_not_asked_for_alone(cli):
+    """With all cores, yet a part of the bandwidth."""
+    _, out, _ = cli(*PRODUCT, "--share", "0.5", "--slurm")
+
+    assert "--cpus-per-task=8" in out
+    assert "--exclusive" not in out
+
+
 def test_messages_without_bytes_need_no_link(cli):
     """1/8 s of work, and log2(p) messages of 1 ms: 125/64 + 6 ms; the latency limits."""
     own = ("--op", "1e9", "--messages", "log2(p)", "--latency", "1ms", "--core-rate", "8Gflop/s")
@@ -151,6 +189,15 @@ def test_one_node_needs_no_network(cli):
     assert "no optimum" not in out
     assert refused == 2
     assert "the machine has no ceiling of its network; give the rate of a link" in err
+
+
+def test_a_share_is_refused_with_a_fit(cli, tmp_path):
+    """The runs had their nodes alone."""
+    runs = runs_file(tmp_path, "1,1,1", "1,2,0.6", "1,4,0.4")
+    status, _, err = cli("scale", "--op", "1e9", "--share", "0.5", "--fit", runs)
+
+    assert status == 2
+    assert "--share does not apply to --fit" in err
 
 
 def test_rates_are_fitted_to_runs(cli, tmp_path):
@@ -268,6 +315,10 @@ def test_figures_are_written(cli, tmp_path):
         (("fft", "--size", "9", *NODE, "--latency", ""), "is empty"),
         (("fft", "--size", "9", *NODE, "--latency", "stream"), "'stream' was not measured"),
         (("usl", "--latency", "2us"), "--latency does not apply"),
+        (("fft", "--size", "9", *NODE, "--share", "0"), "'--share'"),
+        (("fft", "--size", "9", *NODE, "--share", "1.1"), "'--share'"),
+        (("fft", "--size", "9", *NODE, "--share", "nan"), "'--share'"),
+        (("usl", "--share", "0.5"), "--share does not apply"),
         (("usl",), "give --fit"),
         (("usl", "--size", "4"), "--size does not apply"),
     ],

@@ -31,6 +31,7 @@ _OF_MACHINES = (
     "memory",
     "link",
     "latency",
+    "share",
     "cores",
 )
 """Options that say nothing to a law of speed-up."""
@@ -89,6 +90,13 @@ _NAMES: Mapping[Scheduler, str] = {
 @click.option("--cores", metavar="LIST", help="Cores of a node: 8, 1..8 or 1,2,4.  [default: all]")
 @click.option(
     "--nodes", metavar="LIST", help=("Numbers of nodes: 1..64, 8 or 1,2,4.  [default: 1..64]")
+)
+@click.option(
+    "--share",
+    type=NumberRange(0, 1, min_open=True),
+    metavar="SHARE",
+    help="Share of each node's memory bandwidth, and of each link's, that other jobs leave to this "
+    "one; and of the cores of --machine, unless --cores says how many.  [default: 1]",
 )
 @click.option(
     "--network",
@@ -246,7 +254,9 @@ def _study_of_problem(
     size = 1.0 if given_size is None else given_size
     node = inputs.Node.of(options)
     node.require_latency(make(size), options)
-    cores = inputs.cores_of(options["cores"], node.machine, runs or ())
+    cores = inputs.cores_of(options["cores"], node.machine, runs or (), node.share)
+    if runs is not None and node.share is not None:
+        raise click.UsageError("--share does not apply to --fit: its runs had their nodes alone")
     if runs is None:
         fit, scaling = None, node.scaling(make(size), max(cores))
     else:

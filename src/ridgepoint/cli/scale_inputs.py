@@ -14,6 +14,7 @@ import numpy.typing as npt
 from ridgepoint.cli import numbers
 from ridgepoint.cli.ridgeline_inputs import overlap_of
 from ridgepoint.core.errors import RidgepointError
+from ridgepoint.core.presenting import amount
 from ridgepoint.core.quantities import ByteAmount, Quantity, Seconds, WorkAmount
 from ridgepoint.core.resources import RESOURCES
 from ridgepoint.core.units import AmbiguousUnit, read_quantity
@@ -88,6 +89,7 @@ class Node:
     network : {"shared", "parallel"}
     overlap : {"none", "full"} or float
     latency_s : float or None
+    share : float or None
     """
 
     machine: Machine | None
@@ -97,6 +99,7 @@ class Node:
     network: Network
     overlap: Overlap
     latency_s: float | None
+    share: float | None
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Node:
@@ -123,6 +126,7 @@ class Node:
             network=options["network"],
             overlap=overlap_of(options["overlap"]),
             latency_s=_latency(options["latency"], cluster),
+            share=options["share"],
         )
 
     def require_latency(self, problem: Problem, options: Mapping[str, Any]) -> None:
@@ -184,6 +188,7 @@ class Node:
             link_bytes_per_s=self.link_bytes_per_s,
             overlap=self.overlap,
             latency_s=self.latency_s,
+            share=1.0 if self.share is None else self.share,
         )
 
     def fit(self, runs: Sequence[Run], problem: MakesProblem, *, size: float, cores: int) -> Fit:
@@ -270,20 +275,20 @@ def _own_problem(
 
     def make(n: npt.ArrayLike) -> Problem:
         size = np.asarray(n, dtype=np.float64)
-        amount = work.value(n=size)
-        if not (amount > 0).all():
+        operations = work.value(n=size)
+        if not (operations > 0).all():
             raise click.BadParameter("must be > 0", param_hint="'--op'")
         return Problem(
             name="own problem",
             # A formula without n is the same for every size.
-            operations=amount + 0 * size,
+            operations=operations + 0 * size,
             dram_bytes=memory.value(n=size) + 0 * size,
             exchanged_bytes=_between_nodes(network, size),
             messages=_between_nodes(chain, size),
             work=precision,
         )
 
-    return make, any(amount.expression.uses("n") for amount in (work, memory, network, chain))
+    return make, any(formula.expression.uses("n") for formula in (work, memory, network, chain))
 
 
 def _between_nodes(formula: _Formula, size: npt.NDArray[np.float64]) -> OverNodes:
@@ -338,14 +343,27 @@ def precision_of(text: str) -> str:
     return text
 
 
-def cores_of(text: str | None, machine: Machine | None, runs: Sequence[Run]) -> tuple[int, ...]:
-    """Return the cores of a node to choose from: given, or all of the machine's or of the runs'."""
+def cores_of(
+    text: str | None, machine: Machine | None, runs: Sequence[Run], share: float | None = None
+) -> tuple[int, ...]:
+    """Return the cores of a node to choose from: given, or all of the machine's or of the runs'.
+
+    Of a machine that is shared, a job gets its share of the cores, unless their number is given.
+    """
+    if text is None and machine is not None and share is not None:
+        cores = int(machine.cores * share * (1 + 1e-12))
+        if cores == 0:
+            raise click.BadParameter(
+                f"{share:g} of {amount(machine.cores, 'core')} is less than a core; give --cores",
+                param_hint="'--share'",
+            )
+        return (cores,)
     if text is None:
         return (max((run.cores for run in runs), default=1) if machine is None else machine.cores,)
     listed = _listed(text, "--cores", _MOST_CORES)
     if machine is not None and listed[-1] > machine.cores:
         raise click.BadParameter(
-            f"{machine.name} has {machine.cores} core{'s' * (machine.cores > 1)}, not {listed[-1]}",
+            f"{machine.name} has {amount(machine.cores, 'core')}, not {listed[-1]}",
             param_hint="'--cores'",
         )
     return listed

@@ -24,6 +24,7 @@ def _fields(study: ScalingStudy, *, law: bool) -> dict[str, Any]:
         "points": [_allocation(point) for point in study.points],
         "best": _allocation(study.best),
         "optimum": optimum and {"nodes": optimum.nodes, "best": _allocation(optimum.best)},
+        "unshared": study.unshared and _allocation(study.unshared),
         **fields_of(study, "efficiency", "against", "cautions"),
         "largest": study.largest and _allocation(study.largest),
         "fit": study.fit and _fit(study.fit),
@@ -47,7 +48,7 @@ def _inputs(study: ScalingStudy) -> dict[str, Any]:
             "memory_bytes_per_s": machine.rate("dram") if machine.knows("dram") else None,
             "link_bytes_per_s": link,
         },
-        **fields_of(scaling, "network", "overlap", "intensity"),
+        **fields_of(scaling, "network", "overlap", "share", "intensity"),
         "latency_s": scaling.latency_s if scaling.counts_latency else None,
     }
 

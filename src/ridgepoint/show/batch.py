@@ -70,7 +70,8 @@ def batch_lines(
         request = Request(tasks=chosen.nodes, cores=1, is_spread=False)
     else:
         # Beside other jobs it would get only a part of the memory's bandwidth.
-        is_alone = chosen.cores == study.scaling.machine.cores
+        scaling = study.scaling
+        is_alone = chosen.cores == scaling.machine.cores and scaling.share == 1
         request = Request(tasks=chosen.nodes, cores=chosen.cores, is_alone=is_alone)
     return [title, *_ASKED[scheduler](request)]
 

@@ -8,7 +8,7 @@ from ridgepoint.core.rates import IDEAL
 from ridgepoint.core.resources import RESOURCES
 from ridgepoint.core.units import format_si
 from ridgepoint.models.scaling.study import ScalingStudy
-from ridgepoint.show.words import machine_title, shown_intensity
+from ridgepoint.show.words import machine_title, percent, shown_intensity
 
 
 def heading(study: ScalingStudy, *, law: bool = False, with_overlap: bool = True) -> list[str]:
@@ -39,6 +39,8 @@ def heading(study: ScalingStudy, *, law: bool = False, with_overlap: bool = True
         given.append(f"link {format_si(link, 'B/s')}, {shared}")
     if scaling.counts_latency and scaling.latency_s is not None:
         given.append(f"latency {format_si(scaling.latency_s, 's')}")
+    if scaling.share != 1:
+        given.append(f"shared: {percent(scaling.share)} of each bandwidth")
     name = "" if machine.name == IDEAL else f"{machine_title(machine)}: "
     overlap = {"none": "no overlap", "full": "full overlap"}.get(
         str(scaling.overlap), f"partial overlap, k = {scaling.overlap}"

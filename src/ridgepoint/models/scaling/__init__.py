@@ -149,6 +149,9 @@ class Scaling:
         is Hockney's sum, a number k >= 1 lies between.
     latency_s : float or None
         alpha, the time of a message without bytes, in seconds; None: not counted.
+    share : float
+        Share of the bandwidth of each node's memory, and of each link, that is left to the problem
+        while other jobs use the nodes too, in (0, 1].
 
     Notes
     -----
@@ -184,8 +187,11 @@ class Scaling:
     link_bytes_per_s: float | None = None
     overlap: Overlap = "none"
     latency_s: float | None = None
+    share: float = 1.0
 
     def __post_init__(self) -> None:
+        if not 0 < self.share <= 1:
+            raise ValueError(f"share must be in (0, 1], got {self.share!r}")
         if self.latency_s is not None:
             positive("latency_s", self.latency_s)
 
@@ -205,7 +211,8 @@ class Scaling:
             If `cores` exceeds a node's cores, or a number is not finite and positive.
         """
         least = self.bound_at(cores, nodes)
-        performance, alone = least.attainable, self.bound_at(1, 1).attainable
+        # Against one core of a node that nobody shares: sharing costs efficiency.
+        performance, alone = least.attainable, self.unshared.bound_at(1, 1).attainable
         busy = np.multiply(cores, nodes, dtype=np.float64)
         q, p, performance, busy = np.broadcast_arrays(
             np.asarray(cores, dtype=np.float64), np.asarray(nodes, dtype=np.float64),
@@ -229,6 +236,7 @@ class Scaling:
             nodes=nodes,
             network=self.network,
             link_bytes_per_s=self.link_bytes_per_s,
+            faster={"dram": self.share, "network": self.share},
         )
         least = bound(self.problem.demand(nodes), cluster, overlap=self.overlap)
         return self._with_latency(least, nodes)
@@ -247,6 +255,11 @@ class Scaling:
             times_s=times,
             time_s=combined(times.values(), self.overlap),
         )
+
+    @property
+    def unshared(self) -> Scaling:
+        """The same problem with its nodes to itself."""
+        return self if self.share == 1 else replace(self, share=1.0)
 
     @property
     def counts_latency(self) -> bool:
@@ -280,12 +293,13 @@ class Scaling:
     def intensity(self) -> Amount | None:
         """The problem's operational intensity over the machine's; None: it has no memory traffic.
 
-        ``x = (#op / #b) / (l_c / b_m)``: x cores use up the bandwidth of a node's memory.
+        ``x = (#op / #b) / (l_c / b_m)``: x cores use up the bandwidth of a node's memory, or the
+        problem's share of it.
         """
         if not np.all(np.asarray(self.problem.dram_bytes) > 0):
             return None
         per_byte = np.divide(self.problem.operations, self.problem.dram_bytes)
-        return plain(per_byte * self.machine.rate("dram") / self.core_rate)
+        return plain(per_byte * self.share * self.machine.rate("dram") / self.core_rate)
 
     @property
     def memory_limit(self) -> Amount | None:

@@ -11,6 +11,7 @@ from ridgepoint.models.scaling.allocation import (
     Against,
     Allocation,
     Optimum,
+    allocation,
     allocations,
     best_allocation,
     largest_allocation,
@@ -41,6 +42,8 @@ class ScalingStudy:
         Allocation with the highest performance.
     optimum : Optimum or None
         Optimum over all numbers of nodes, with the cores of `best`; None: more are always faster.
+    unshared : Allocation or None
+        The best allocation where no other job uses its nodes; None: none does.
     largest : Allocation or None
         Largest allocation with at least `efficiency`; None: none has it, or none was asked for.
     efficiency : float or None
@@ -57,6 +60,7 @@ class ScalingStudy:
     points: tuple[Allocation, ...]
     best: Allocation
     optimum: Optimum | None
+    unshared: Allocation | None
     largest: Allocation | None
     efficiency: float | None
     against: Against
@@ -112,6 +116,9 @@ def scaling_study(
         points=allocations(scaling, cores=listed(cores), nodes=listed(nodes)),
         best=best,
         optimum=optimal_nodes(scaling, cores=best.cores) if scaling.knows_network else None,
+        unshared=None
+        if scaling.share == 1
+        else allocation(scaling.unshared, cores=best.cores, nodes=best.nodes),
         largest=None
         if efficiency is None
         else largest_allocation(

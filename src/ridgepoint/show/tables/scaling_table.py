@@ -41,6 +41,8 @@ def scaling_table(study: ScalingStudy, *, law: bool = False) -> RenderableType:
 def _choices(study: ScalingStudy) -> list[tuple[str, Allocation]]:
     """Return what may be worth allocating, and why."""
     choices = [("fastest of these", study.best)]
+    if study.unshared is not None:
+        choices.append(("the same with its nodes to itself", study.unshared))
     if study.optimum is not None and study.nodes[-1] > 1:
         choices.append((f"optimum, p* = {study.optimum.nodes:.6g}", study.optimum.best))
     if study.largest is not None:

@@ -240,14 +240,8 @@ def _study_of_problem(
     from ridgepoint.cli import scale_inputs as inputs
     from ridgepoint.models.scaling.study import scaling_study
 
-    make, needs_size = inputs.problem_of(
-        case,
-        operations=options["op"],
-        moved=options["bytes"],
-        exchanged=options["exchanged"],
-        messages=options["messages"],
-        precision=inputs.precision_of(options["precision"]),
-    )
+    precision = inputs.precision_of(options["precision"])
+    make, needs_size = inputs.problem_of(case, options, precision=precision)
     given_size = inputs.size_of(options["size"])
     if given_size is None and needs_size:
         raise click.UsageError("give the size of the problem with --size")

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 import numpy as np
-import numpy.typing as npt
 
 from ridgepoint.cli import numbers
 from ridgepoint.cli.ridgeline_inputs import overlap_of
 from ridgepoint.core.errors import RidgepointError
 from ridgepoint.core.presenting import amount
-from ridgepoint.core.quantities import ByteAmount, Quantity, Seconds, WorkAmount
+from ridgepoint.core.quantities import Seconds
 from ridgepoint.core.resources import RESOURCES
-from ridgepoint.core.units import AmbiguousUnit, read_quantity
-from ridgepoint.kept.expressions import Expression
 
 if TYPE_CHECKING:
     from ridgepoint.core.bound import Overlap
@@ -26,56 +24,20 @@ if TYPE_CHECKING:
     from ridgepoint.core.measured_cluster import MeasuredCluster
     from ridgepoint.core.rates import Network
     from ridgepoint.core.runs import Run
-    from ridgepoint.models.scaling import OverNodes, Problem, Scaling
+    from ridgepoint.kept.problems import MakesProblem
+    from ridgepoint.models.scaling import Problem, Scaling
     from ridgepoint.models.scaling.fits import Fit
     from ridgepoint.models.scaling.law_fits import Law
 
-    MakesProblem = Callable[[npt.ArrayLike], Problem]
 
 _LAWS: dict[str, Law] = {"amdahl": "amdahl", "usl": "usl"}
 _DOTS = re.compile(r"(?<!\.)\.\.(?!\.)")
+_FORMULAS = ("op", "bytes", "exchanged", "messages")
 _MOST_CORES = 4096
 _MOST_NODES = 1 << 20
 _DEFAULT_NODES = range(1, 65)
 _PATTERNS: tuple[Literal["ping-pong", "stream"], ...] = ("ping-pong", "stream")
 """Patterns of a measured cluster whose smallest messages tell a latency; the first by default."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Formula:
-    """A formula that was given as an option."""
-
-    expression: Expression
-    option: str
-
-    @classmethod
-    def of(
-        cls, text: str, option: str, *variables: str, kind: type[Quantity] | None = None
-    ) -> _Formula:
-        """Return a formula, or a quantity of a kind such as ``20 Gflop``; refuse other texts.
-
-        Raises
-        ------
-        click.BadParameter
-        """
-        try:
-            if kind is not None and _is_quantity(text):
-                text = repr(float(kind.of(text)))
-            return cls(Expression(text, variables), option)
-        except ValueError as error:
-            raise click.BadParameter(str(error), param_hint=f"'{option}'") from error
-
-    def value(self, **values: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """Return the value; refuse one that is negative or not finite.
-
-        Raises
-        ------
-        click.BadParameter
-        """
-        try:
-            return self.expression.value(**values)
-        except ValueError as error:
-            raise click.BadParameter(str(error), param_hint=f"'{self.option}'") from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,29 +172,13 @@ class Node:
         )
 
 
-def _is_quantity(text: str) -> bool:
-    """Return whether a text is a number with a unit, and so no formula."""
-    try:
-        return bool(read_quantity(text))
-    except AmbiguousUnit:
-        return True
-    except ValueError:
-        return False
-
-
 def law_named(name: str | None) -> Law | None:
     """Return a law of speed-up, or None if the name is of no law."""
     return None if name is None else _LAWS.get(name.lower())
 
 
 def problem_of(
-    case: str | None,
-    *,
-    operations: str | None,
-    moved: str | None,
-    exchanged: str | None,
-    messages: str | None,
-    precision: str,
+    case: str | None, options: Mapping[str, Any], *, precision: str
 ) -> tuple[MakesProblem, bool]:
     """Return what makes the problem for a size, and whether it needs one.
 
@@ -241,13 +187,14 @@ def problem_of(
     click.ClickException
         If the case is unknown, a formula wrong, or neither or both are given.
     """
-    own = (operations, moved, exchanged, messages)
+    own = {name: options[name] for name in _FORMULAS if options[name] is not None}
     if case is None:
-        if operations is None:
+        from ridgepoint.kept.problems import own_problem
+
+        if "op" not in own:
             raise click.UsageError("give a CASE, or your own demand with --op; see --help")
-        formulas = (operations, moved or "0", exchanged or "0", messages or "0")
-        return _own_problem(*formulas, precision)
-    if any(text is not None for text in own):
+        return own_problem(own, _refused, work=precision)
+    if own:
         raise click.UsageError(
             "--op, --bytes, --exchanged and --messages replace a CASE: give one or the other"
         )
@@ -263,51 +210,15 @@ def problem_of(
     return (lambda n: replace(make(n), work=precision)), True
 
 
-def _own_problem(
-    operations: str, moved: str, exchanged: str, messages: str, precision: str
-) -> tuple[MakesProblem, bool]:
-    from ridgepoint.models.scaling import Problem
-
-    work = _Formula.of(operations, "--op", "n", kind=WorkAmount)
-    memory = _Formula.of(moved, "--bytes", "n", kind=ByteAmount)
-    network = _Formula.of(exchanged, "--exchanged", "n", "p", kind=ByteAmount)
-    chain = _Formula.of(messages, "--messages", "n", "p")
-
-    def make(n: npt.ArrayLike) -> Problem:
-        size = np.asarray(n, dtype=np.float64)
-        operations = work.value(n=size)
-        if not (operations > 0).all():
-            raise click.BadParameter("must be > 0", param_hint="'--op'")
-        return Problem(
-            name="own problem",
-            # A formula without n is the same for every size.
-            operations=operations + 0 * size,
-            dram_bytes=memory.value(n=size) + 0 * size,
-            exchanged_bytes=_between_nodes(network, size),
-            messages=_between_nodes(chain, size),
-            work=precision,
-        )
-
-    return make, any(formula.expression.uses("n") for formula in (work, memory, network, chain))
-
-
-def _between_nodes(formula: _Formula, size: npt.NDArray[np.float64]) -> OverNodes:
-    """Return a formula over the nodes; on one node there is nobody to exchange with."""
-    from ridgepoint.models.scaling import nothing
-
-    if not formula.expression.text.strip("0. "):
-        return nothing
-    return lambda p: np.where(p > 1, formula.value(n=size, p=p), 0.0)
+def _refused(name: str, message: str) -> click.BadParameter:
+    return click.BadParameter(message, param_hint=f"'--{name}'")
 
 
 def size_of(text: str | None) -> float | None:
     """Return the size of the problem: a number, or a formula such as 2^28; None: not given."""
-    if text is None:
-        return None
-    value = float(_Formula.of(text, "--size").value())
-    if value < 1:
-        raise click.BadParameter(f"must be at least 1, got {text!r}", param_hint="'--size'")
-    return value
+    from ridgepoint.kept import problems
+
+    return None if text is None else problems.size_of(text, partial(_refused, "size"))
 
 
 def _latency(text: str | None, cluster: MeasuredCluster | None) -> float | None:

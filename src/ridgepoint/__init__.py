@@ -85,10 +85,12 @@ _HOMES = {
     "fit_law": "models.scaling.law_fits",
     "fit_rates": "models.scaling.fits",
     "gustafson": "models.scaling.speed_up_laws",
+    "Job": "models.scaling.sharing",
     "Problem": "models.scaling",
     "read_runs": "kept.runs",
     "Scaling": "models.scaling",
     "scaling_study": "models.scaling.study",
+    "sharing_study": "models.scaling.placements",
     "usl": "models.scaling.speed_up_laws",
     # Pipelines.
     "assess": "models.pipeline.assessment",
@@ -164,6 +166,8 @@ if TYPE_CHECKING:
     from ridgepoint.models.scaling import case_studies as case_studies
     from ridgepoint.models.scaling.fits import fit_rates as fit_rates
     from ridgepoint.models.scaling.law_fits import fit_law as fit_law
+    from ridgepoint.models.scaling.placements import sharing_study as sharing_study
+    from ridgepoint.models.scaling.sharing import Job as Job
     from ridgepoint.models.scaling.speed_up_laws import amdahl as amdahl
     from ridgepoint.models.scaling.speed_up_laws import gustafson as gustafson
     from ridgepoint.models.scaling.speed_up_laws import usl as usl

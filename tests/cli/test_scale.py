@@ -361,18 +361,23 @@ def test_an_efficiency_that_nothing_keeps_leaves_slurm_without_lines(cli):
 
 
 def test_the_documented_tables_are_what_is_printed(cli, tmp_path, monkeypatch):
-    """The first two blocks of docs/scaling.md, word by word, and its Python."""
+    """The first two blocks of docs/scaling.md and its jobs, word by word, and its Python."""
     page = (Path(__file__).parents[2] / "docs" / "scaling.md").read_text()
     table, lines = re.findall(r"```console\n(.*?)```", page, re.DOTALL)[:2]
+    (tables,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    (shared,) = re.findall(r"```console\n(\$ ridgepoint scale --jobs.*?)```", page, re.DOTALL)
     (script,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     monkeypatch.chdir(tmp_path)
     arguments = shlex.split(table.replace("\\\n", "").splitlines()[0])[2:]
     _, printed, _ = cli(*arguments)
     _, asked, _ = cli(*arguments[:-2], "--slurm")
+    Path("jobs.toml").write_text(tables)
+    _, placed, _ = cli(*shlex.split(shared.splitlines()[0])[2:])
     names = {}
     exec(script, names)
 
     documented = table.replace("\\\n", "").splitlines()[1:]
     assert [line.rstrip() for line in printed.splitlines()] == documented
+    assert [line.rstrip() for line in placed.splitlines()] == shared.splitlines()[1:]
     assert asked.splitlines() == lines.partition("job.sh\n$ cat job.sh\n")[2].splitlines()
     assert names["study"].largest.nodes == 4

@@ -88,6 +88,7 @@ def write_files(folder: Path) -> None:
     (folder / "datacenter.json").write_bytes(encode(_datacenter()))
     (folder / "datacenter-other.json").write_bytes(encode(_datacenter()))
     shutil.copy(_SCALING / "fft_made_up.csv", folder / "runs.csv")
+    shutil.copy(_SCALING / "jobs.toml", folder / "jobs.toml")
 
 
 def _doctor(_: Path) -> None:

@@ -27,6 +27,7 @@ _AS_JSON = (
     "bench", "gpu", "three-nodes", "e5645",
 )  # fmt: skip
 _MACHINES = ("vm", "gpu", "bench", "small", "networked", "cluster", "three-nodes")
+_JOBS = "--core-rate 8Gflop/s --cores 8 --memory 16GB/s --link 2GB/s"
 _PUBLISHED = ("cascade-lake", "e5645", "h200")
 
 
@@ -133,6 +134,10 @@ def _models() -> dict[str, str]:
         "scale/fit": "scale fft --size 2^28 --fit {folder}/runs.csv --cores 8 --nodes 1,2,4,8",
         "scale/latency": f"scale matrix-product-1d --size 500 {node} --latency 20us"
         " --network parallel --nodes 1,4,16,64",
+        "scale/share": f"scale linpack --size 1e4 {node} --nodes 1,4,16 --share 0.25",
+        "scale/jobs": f"scale --jobs {{folder}}/jobs.toml --nodes 2 {_JOBS}",
+        "scale/jobs-drawn": f"scale --jobs {{folder}}/jobs.toml --nodes 2 {_JOBS}"
+        " -o {written}.svg",
         "scale/kubernetes": f"scale fft --size 2^28 {node} --nodes 1..16 --scheduler kubernetes",
         "scale/cluster": "scale linpack --size 1e4 --machine three-nodes --nodes 1,2,3",
         **{

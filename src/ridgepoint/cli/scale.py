@@ -141,6 +141,14 @@ _NAMES: Mapping[Scheduler, str] = {
     ),
 )
 @click.option(
+    "--jobs",
+    "jobs_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE.toml",
+    help="Place several jobs on shared nodes: how fast each is beside the others, and which should "
+    "meet. The file has a table [job.NAME] for each.",
+)
+@click.option(
     "--scheduler",
     type=click.Choice(list(_NAMES)),
     help="Print the lines of a job script, or a Job of Kubernetes, for the best allocation.",
@@ -153,6 +161,7 @@ def command(
     *,
     case: str | None,
     runs_file: Path | None,
+    jobs_file: Path | None,
     scheduler: Scheduler | None,
     slurm: bool,
     folder: Path | None,
@@ -170,9 +179,18 @@ def command(
     The report shows performance, speed-up over one core, and efficiency, against the peak of all
     cores and against one core; the best number of nodes; and the largest allocation with at least
     the efficiency that --efficiency asks for.
+
+    With --jobs, several problems share --nodes (1 by default): cores are each job's own, and the
+    bandwidths of the nodes are divided fairly.
     """
     asked = _scheduler(scheduler, slurm=slurm, as_json=as_json)
     common.require_figure_endings(outputs)
+    if jobs_file is not None:
+        from ridgepoint.cli.scale_jobs import share_nodes
+
+        given = {**options, "case": case, "runs_file": runs_file, "scheduler": asked}
+        share_nodes(jobs_file, given, as_json=as_json, outputs=outputs, folder=folder)
+        return 0
     study, law = _study(case, runs_file, options)
     if outputs:
         from ridgepoint.show.charts.scaling import scaling_chart

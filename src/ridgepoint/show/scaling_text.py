@@ -40,7 +40,7 @@ def heading(study: ScalingStudy, *, law: bool = False, with_overlap: bool = True
     if scaling.counts_latency and scaling.latency_s is not None:
         given.append(f"latency {format_si(scaling.latency_s, 's')}")
     if scaling.share != 1:
-        given.append(f"shared: {percent(scaling.share)} of each bandwidth")
+        given.append(f"{percent(scaling.share)} of each bandwidth left by other jobs")
     name = "" if machine.name == IDEAL else f"{machine_title(machine)}: "
     overlap = {"none": "no overlap", "full": "full overlap"}.get(
         str(scaling.overlap), f"partial overlap, k = {scaling.overlap}"

@@ -1,0 +1,56 @@
+"""Jobs that share nodes in words, above their tables and pictures."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from ridgepoint.core.presenting import amount
+from ridgepoint.core.rates import IDEAL
+from ridgepoint.core.resources import RESOURCES
+from ridgepoint.core.units import format_si
+from ridgepoint.models.scaling.placements import Placement, SharingStudy
+from ridgepoint.show.words import machine_title, printable
+
+
+def sharing_heading(study: SharingStudy) -> list[str]:
+    """Return what is placed, where, and how many ways were compared."""
+    scaling = study.jobs[0].scaling
+    machine = scaling.machine
+    jobs = sum(job.count for job in study.jobs)
+    unit = RESOURCES[scaling.problem.work].unit
+    given = [
+        f"{amount(machine.cores, 'core')} of {format_si(scaling.core_rate, f'{unit}/s')}",
+        *(
+            [f"memory {format_si(float(machine.rate('dram')), 'B/s')}"]
+            if machine.knows("dram")
+            else []
+        ),
+    ]
+    name = "" if machine.name == IDEAL else f"{machine_title(machine)}: "
+    overlap = {"none": "no overlap", "full": "full overlap"}.get(
+        str(scaling.overlap), f"partial overlap, k = {scaling.overlap}"
+    )
+    placements = amount(len(study.placements), "different placement")
+    compared = (
+        f"all {placements} compared"
+        if study.is_complete
+        else f"the best of {placements}; there are too many to compare them all"
+    )
+    return [
+        f"{amount(jobs, 'job')} on {amount(study.nodes, 'node')}, each with {', '.join(given)}"
+        if not name
+        else f"{amount(jobs, 'job')} on {amount(study.nodes, 'node')}, {name}{', '.join(given)}",
+        f"{compared}; {overlap}",
+    ]
+
+
+def nodes_in_words(placement: Placement) -> str:
+    """Return which jobs are on which node: ``product 4 + triad 4 | 2 x solver 2``."""
+    by_node: dict[int, Counter[str]] = {load.node: Counter() for load in placement.loads}
+    for share in placement.shares:
+        for node in share.nodes:
+            by_node[node][f"{printable(share.name)} {share.cores}"] += 1
+    return " | ".join(
+        " + ".join(f"{count} x {job}" if count > 1 else job for job, count in sorted(jobs.items()))
+        for jobs in by_node.values()
+    )

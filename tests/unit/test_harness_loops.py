@@ -1,7 +1,7 @@
 import gc
 import time
 from dataclasses import replace
-from itertools import pairwise
+from itertools import cycle, pairwise
 from types import SimpleNamespace
 
 import numpy as np
@@ -86,6 +86,29 @@ def test_limit_takes_samples_away_but_three(monkeypatch, limit_s, samples):
     """1 s each, 20 wanted."""
     clock = Clock(monkeypatch, round_ns=1_000_000_000)
     times = time_loop(clock.loop, replicas=1, repetitions=20, threshold_s=0.03, limit_s=limit_s)
+
+    assert len(times.wall_s) == samples
+
+
+@pytest.mark.parametrize(
+    ("rounds_ms", "limit_s", "samples"),
+    [
+        ([100], 60, 10),  # all alike: ten show that
+        ([100, 120], 60, 30),  # they stay 20 % apart
+        ([100, 120], 1.95, 17),  # another may end too late
+        ([100, 120], 0.1, 3),
+        ([120] * 3 + [100] * 40, 60, 12),  # the third largest of twelve is the end
+    ],
+)
+def test_samples_are_taken_until_the_interval_is_tight(monkeypatch, rounds_ms, limit_s, samples):
+    """Where no number is asked for."""
+    clock = Clock(monkeypatch, round_ns=0)
+    turn = cycle(rounds_ms)
+
+    def loop(rounds):
+        clock.now_ns += next(turn) * 1_000_000
+
+    times = time_loop(loop, replicas=1, repetitions=None, threshold_s=0.03, limit_s=limit_s)
 
     assert len(times.wall_s) == samples
 

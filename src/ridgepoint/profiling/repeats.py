@@ -13,7 +13,9 @@ MAX_RUNS = 30
 TIME_BUDGET_S = 30.0
 """Runs are repeated for this long at most, but for the first, which is as long as it is."""
 
-_TIGHT_RUNS = 10
+LEAST_RUNS = 10
+"""Fewer tell too little of how much a time varies, however alike they are."""
+
 _TIGHT = 0.02
 
 Result = TypeVar("Result")
@@ -51,7 +53,7 @@ def wants_another(
     n = len(samples)
     if elapsed_s + median(samples) > budget_s or n >= MAX_RUNS:
         return False
-    return n < _TIGHT_RUNS or not all(map(is_tight, [samples] if wanted is None else wanted))
+    return n < LEAST_RUNS or not all(map(is_tight, [samples] if wanted is None else wanted))
 
 
 def is_tight(times_s: Sequence[float]) -> bool:

@@ -30,9 +30,8 @@ from ridgepoint.profiling.context import context_here
 if TYPE_CHECKING:
     from ridgepoint.meters.perf import PerfMeter
 
-__all__ = ["REPETITIONS", "MeterName", "Subject", "measure", "measure_all", "subject"]
+__all__ = ["MeterName", "Subject", "measure", "measure_all", "subject"]
 
-REPETITIONS = 20
 COUNTED_S = 0.1
 _UNDER_WAY = threading.Lock()
 
@@ -42,7 +41,7 @@ def measure(
     *arguments: object,
     state: State = "warm",
     name: str | None = None,
-    repetitions: int = REPETITIONS,
+    repetitions: int | None = None,
     threads: int | None = None,
     meter: MeterName | PerfMeter | None = None,
     machine: Machine | None = None,
@@ -68,8 +67,9 @@ def measure(
         that none is still in a cache when it is used again.
     name : str or None
         Name in tables and figures; None: the function's own.
-    repetitions : int
-        Number of samples of the runtime.
+    repetitions : int or None
+        Number of samples of the runtime; None: until its 95 % interval is within 2 % of the median,
+        ten at least and 30 at most.
     threads : int or None
         Thread limit for BLAS and OpenMP; None: they choose.
     meter : {"native", "engine", "perf", "auto"} or PerfMeter or None
@@ -139,7 +139,7 @@ def measure(
 def measure_all(
     subjects: Sequence[Subject],
     *,
-    repetitions: int = REPETITIONS,
+    repetitions: int | None = None,
     meter: MeterName | PerfMeter | None = None,
     caches: Sequence[Cache] | None = None,
     memory_bytes: int | None = None,

@@ -9,9 +9,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, cycle, islice, pairwise, repeat
+from itertools import chain, count, cycle, islice, pairwise, repeat
 
 from ridgepoint.profiling.calls.packing import Function
+from ridgepoint.profiling.repeats import wants_another
 
 Arguments = tuple[object, ...]
 
@@ -24,6 +25,7 @@ to it then vanishes."""
 
 _MOST_GROWTH = 100.0
 _MARGIN = 1.1  # the next attempt shall be long enough
+_LEAST_SAMPLES = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +80,7 @@ def time_calls(
     replicas: Sequence[Arguments],
     *,
     call_s: float,
-    repetitions: int,
+    repetitions: int | None,
     threshold_s: float,
     limit_s: float,
 ) -> Times:
@@ -105,9 +107,9 @@ def time_calls(
         loops = [loop_over(function, replicas[start:end]) for start, end in pairwise(bounds)]
         wall_s, _ = time_rounds(loops[0], 1)
         if wall_s >= threshold_s:
-            n = _affordable(repetitions, wall_s, limit_s)
-            turn = islice(cycle(zip(loops, sizes, strict=True)), 1, 1 + n)
-            return _times([(*time_rounds(loop, 1), calls) for loop, calls in turn])
+            turn = islice(cycle(zip(loops, sizes, strict=True)), 1, None)
+            samples = ((*time_rounds(loop, 1), calls) for loop, calls in turn)
+            return _times(_enough(samples, wall_s, repetitions=repetitions, limit_s=limit_s))
         n_parts = int(n_parts * wall_s / (_MARGIN * threshold_s))
     return time_loop(
         loop_over(function, replicas),
@@ -119,7 +121,7 @@ def time_calls(
 
 
 def time_loop(
-    loop: Loop, *, replicas: int, repetitions: int, threshold_s: float, limit_s: float
+    loop: Loop, *, replicas: int, repetitions: int | None, threshold_s: float, limit_s: float
 ) -> Times:
     """Time a loop repeatedly.
 
@@ -128,8 +130,10 @@ def time_loop(
     loop : callable
     replicas : int
         Number of replicas called in one round.
-    repetitions : int
-        Number of samples; fewer, but at least three, if they would take longer than `limit_s`.
+    repetitions : int or None
+        Number of samples; None: until the 95 % interval is tight, as for runs of a program (ten at
+        least, and at most `MAX_RUNS`). Fewer, but at least three, if they would take longer than
+        `limit_s`.
     threshold_s : float
         Least duration of a sample, in seconds.
     limit_s : float
@@ -139,16 +143,35 @@ def time_loop(
         growth = min(_MOST_GROWTH, _MARGIN * threshold_s / max(wall_s, 1e-9))
         rounds = max(rounds + 1, math.ceil(rounds * growth))
         wall_s, _ = time_rounds(loop, rounds)
-    n = _affordable(repetitions, wall_s, limit_s)
-    return _times([(*time_rounds(loop, rounds), rounds * replicas) for _ in range(n)])
+    samples = ((*time_rounds(loop, rounds), rounds * replicas) for _ in count())
+    return _times(_enough(samples, wall_s, repetitions=repetitions, limit_s=limit_s))
 
 
-def _affordable(repetitions: int, sample_s: float, limit_s: float) -> int:
-    return min(repetitions, max(3, int(limit_s / sample_s)))
+_Sample = tuple[float, float, int]
+"""Wall-clock time and CPU time of calls, and their number."""
 
 
-def _times(samples: Sequence[tuple[float, float, int]]) -> Times:
-    """Return the times of a call, from wall-clock time, CPU time and calls of each sample."""
+def _enough(
+    samples: Iterator[_Sample], sample_s: float, *, repetitions: int | None, limit_s: float
+) -> list[_Sample]:
+    """Return as many samples as are wanted, or as there is time for."""
+    affordable = max(_LEAST_SAMPLES, int(limit_s / sample_s))
+    if repetitions is not None:
+        return list(islice(samples, min(repetitions, affordable)))
+    taken: list[_Sample] = []
+    while len(taken) < _LEAST_SAMPLES or wants_another(
+        [wall_s for wall_s, _, _ in taken],
+        elapsed_s=sum(wall_s for wall_s, _, _ in taken),
+        repeat=None,
+        wanted=[[wall_s / calls for wall_s, _, calls in taken]],
+        budget_s=limit_s,
+    ):
+        taken.append(next(samples))
+    return taken
+
+
+def _times(samples: Sequence[_Sample]) -> Times:
+    """Return the times of a call."""
     return Times(
         wall_s=tuple(wall_s / calls for wall_s, _, calls in samples),
         cpu_s=tuple(cpu_s / calls for _, cpu_s, calls in samples),

@@ -24,6 +24,7 @@ from ridgepoint.profiling.calls.loops import (
 from ridgepoint.profiling.calls.packing import Packed
 from ridgepoint.profiling.calls.replicas import plan
 from ridgepoint.profiling.calls.subject import Subject, limited_threads
+from ridgepoint.profiling.repeats import LEAST_RUNS
 
 _MEMORY_SHARE = 4  # one over the share of available memory that replicas may take
 _USUAL_HZ = 3e9  # where the clock is unknown: only the length of a sample depends on it
@@ -68,15 +69,15 @@ class Native:
 
 
 def time_natively(
-    subject: Subject, *, repetitions: int, limit_s: float, memory_bytes: int | None
+    subject: Subject, *, repetitions: int | None, limit_s: float, memory_bytes: int | None
 ) -> Native:
     """Time calls.
 
     Parameters
     ----------
     subject : Subject
-    repetitions : int
-        Number of samples.
+    repetitions : int or None
+        Number of samples; None: as many as the interval needs.
     limit_s : float
         Time limit of all samples together, in seconds.
     memory_bytes : int or None
@@ -100,7 +101,7 @@ def time_natively(
                 subject.arguments.nbytes,
                 caches=system.caches,
                 memory_bytes=min(memory_bytes or available_bytes // _MEMORY_SHARE, available_bytes),
-                calls_affordable=limit_s / repetitions / call_s,
+                calls_affordable=limit_s / (repetitions or LEAST_RUNS) / call_s,
             )
             replicas, cautions = planned.replicas, (*cautions, *planned.cautions)
         copies = [subject.arguments.unpack() for _ in range(replicas)]

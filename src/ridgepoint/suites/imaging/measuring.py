@@ -13,7 +13,7 @@ from ridgepoint.core.documents import document_kind
 from ridgepoint.core.errors import RidgepointError
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.measurement import Measurement, State
-from ridgepoint.profiling.calls import REPETITIONS, Subject, measure_all, subject
+from ridgepoint.profiling.calls import Subject, measure_all, subject
 from ridgepoint.suites.imaging.stages import Scene, Stage
 from ridgepoint.suites.study import Study
 
@@ -149,7 +149,7 @@ def measure_stages(
     *,
     states: Sequence[State],
     threads: int = 1,
-    repetitions: int = REPETITIONS,
+    repetitions: int | None = None,
     limit_s: float = 5.0,
     report: Callable[[str], None] = lambda what: None,
 ) -> tuple[StageResult, ...]:
@@ -161,7 +161,7 @@ def measure_stages(
     states : sequence of {"warm", "cold"}
     threads : int
         Number of threads for which the scene was made.
-    repetitions : int
+    repetitions : int or None
         Samples of each runtime.
     limit_s : float
         Time limit for the samples of one stage, in seconds; long calls exceed it for a few samples.

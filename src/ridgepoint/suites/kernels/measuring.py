@@ -8,7 +8,7 @@ from functools import cached_property
 from ridgepoint.core.errors import RidgepointError
 from ridgepoint.core.machine import Cache
 from ridgepoint.core.measurement import Measurement, State
-from ridgepoint.profiling.calls import REPETITIONS, MeterName, Subject, measure_all
+from ridgepoint.profiling.calls import MeterName, Subject, measure_all
 from ridgepoint.profiling.calls.loops import Loop, loop_over
 from ridgepoint.profiling.calls.packing import Packed, pack, pack_function
 from ridgepoint.suites.kernels import Array, Arrays, Call, Workload, find
@@ -82,7 +82,7 @@ def cases(
 def run_suite(
     chosen: Sequence[Case],
     *,
-    repetitions: int = REPETITIONS,
+    repetitions: int | None = None,
     meter: MeterName | None = None,
     caches: Sequence[Cache] | None = None,
     limit_s: float = 3.0,
@@ -93,8 +93,8 @@ def run_suite(
     Parameters
     ----------
     chosen : sequence of Case
-    repetitions : int
-        Samples of each runtime.
+    repetitions : int or None
+        Samples of each runtime; None: as many as its interval needs.
     meter : {"native", "engine", "perf", "auto"} or None
         The meter; see `ridgepoint.measure`.
     caches : sequence of Cache or None

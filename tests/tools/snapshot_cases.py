@@ -31,6 +31,24 @@ _JOBS = "--core-rate 8Gflop/s --cores 8 --memory 16GB/s --link 2GB/s"
 _PUBLISHED = ("cascade-lake", "e5645", "h200")
 
 
+_POINTS = (
+    "--point 'daxpy W=2Gflop, Q=16GB+-10%, T=1.2s+-5%, cores=1' "
+    "--point 'dgemm W=2 Tflop, Q=24 GB, T=20..24 s' --point 'new W=1e10, Q=1e10'"
+)
+_GIVEN = {
+    "run/given": f"plot --machine csb {_POINTS}",
+    "run/given-drawn": f"plot --machine csb {_POINTS} -o {{written}}.svg",
+    "run/given-as": f"plot --machine csb {_POINTS} --json",
+    "run/given-beside": f"plot matmul --machine csb --machine xsb {_POINTS}",
+    "run/given-bops": "plot --machine e5645 --work bops --point 'sort BOP=3G, Q=1GB, T=0.12s'",
+    "machine/given": "plot --machine 'pi=2 flop/cycle, beta=1 B/cycle'",
+    "machine/given-drawn": (
+        "plot --machine 'pi=2 flop/cycle, beta=1 B/cycle' -o {written}.svg "
+        "--point 'a W=1e9, Q=2e9, T=3 Gcycle'"
+    ),
+}
+
+
 def _help() -> dict[str, str]:
     of_commands = {f"help/{name.replace(' ', '-')}": f"{name} --help" for name in COMMANDS}
     return {"help/ridgepoint": "--help", **of_commands}
@@ -82,6 +100,7 @@ def _kept() -> dict[str, str]:
         "run/per-cycle-drawn": "plot matmul heat --per-cycle -o {written}.svg",
         "run/sort-flop": "show sort --work flop",
         "run/together": "plot matmul heat solver",
+        **_GIVEN,
         "run/together-drawn": "plot matmul heat solver triad -o {written}.svg",
         "run/bops-drawn": "plot sort tensors --work bops -o {written}.svg",
         "run/records-as": "show single cached --json",

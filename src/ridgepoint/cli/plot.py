@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from ridgepoint.cli import common
+from ridgepoint.cli.plot_points import given_points, points_options
 from ridgepoint.cli.view_options import (
     Viewing,
     bandwidth_option,
     machines_option,
-    other_machines,
     per_cycle_option,
 )
+from ridgepoint.core.errors import RidgepointError
+from ridgepoint.core.given_machine import GIVEN, is_per_cycle
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ridgepoint.core.given import GivenPoint
     from ridgepoint.core.machine import Machine
     from ridgepoint.core.measurement import Measurement
     from ridgepoint.kept.archive import Archive
+    from ridgepoint.kept.archive_record import Record
+    from ridgepoint.models.analysis import Analysis
+    from ridgepoint.models.given_points import PlacedPoint
     from ridgepoint.models.one_bandwidth import Bandwidth
     from ridgepoint.models.work import Metric
 
@@ -33,6 +40,7 @@ if TYPE_CHECKING:
 @common.kept_work_option
 @bandwidth_option
 @per_cycle_option
+@points_options
 @click.option(
     "--miss-curve",
     is_flag=True,
@@ -45,6 +53,7 @@ if TYPE_CHECKING:
 )
 @common.output_option("the figure")
 @common.archive_option
+@common.json_option
 def command(
     *,
     targets: tuple[str, ...],
@@ -52,32 +61,35 @@ def command(
     metric: Metric | None,
     bandwidths: tuple[Bandwidth, ...],
     per_cycle: bool,
+    point_texts: tuple[str, ...],
+    point_files: tuple[Path, ...],
     miss_curve: bool,
     latency: bool,
     outputs: tuple[Path, ...],
     archive_path: Path | None,
+    as_json: bool,
 ) -> None:
     """Draw kept measurements together, or the last one, without measuring again.
 
     Each argument is a number or a name of 'ridgepoint list'. The plot appears on the terminal, or
-    in the file that -o names. A machine alone is drawn with its roofs.
+    in the file that -o names. A machine alone is drawn with its roofs. Points that are given by
+    --point or --points need no measurement; a table says what bounds them.
     """
     from ridgepoint.cli.output import draw_chart, miss_curve_of, write_latency
     from ridgepoint.kept.archive import Archive
 
     common.require_figure_endings(outputs)
+    given = given_points(point_texts, point_files, metric)
     with Archive(archive_path) as archive:
-        name = machine_names[0] if machine_names else None
-        machine, measurements = _kept(archive, targets, name, of_machine=latency)
-    viewing = Viewing(
-        others=other_machines(machine_names, archive_path),
-        bandwidths=bandwidths,
-        per_cycle=per_cycle,
-    )
-    if (latency or miss_curve) and viewing != Viewing():
+        machines, measurements = _kept(
+            archive, targets, machine_names, of_machine=latency, is_given=bool(given)
+        )
+    machine, others = machines[0], machines[1:]
+    viewing = Viewing(others=others, bandwidths=bandwidths, per_cycle=per_cycle)
+    if (latency or miss_curve) and (viewing != Viewing() or given or as_json):
         raise click.UsageError(
-            "a second --machine, --bandwidth and --per-cycle are of rooflines, not of "
-            f"{'--latency' if latency else '--miss-curve'}"
+            "a second --machine, --bandwidth, --per-cycle, --point, --points and --json are of "
+            f"rooflines, not of {'--latency' if latency else '--miss-curve'}"
         )
     if latency:
         if miss_curve or measurements:
@@ -91,72 +103,185 @@ def command(
             raise click.UsageError("--miss-curve draws a single measurement: give one number")
         draw_chart(miss_curve_of(measurements[0], machine), outputs)
     else:
-        metric = metric or _metric_of(measurements)
-        _draw_roofline(machine, measurements, metric, viewing, outputs)
+        drawn = _Drawn.of(machines, measurements, given, metric=metric)
+        drawn.draw(viewing, outputs, as_json=as_json)
 
 
 def _kept(
-    archive: Archive, targets: Sequence[str], machine_name: str | None, *, of_machine: bool
-) -> tuple[Machine, list[Measurement]]:
-    """Return the machine to draw on, and the measurements; without a target the last record's.
+    archive: Archive,
+    targets: Sequence[str],
+    machine_names: Sequence[str],
+    *,
+    of_machine: bool,
+    is_given: bool,
+) -> tuple[tuple[Machine, ...], list[Measurement]]:
+    """Return the machine to draw on and those beside it, and the measurements.
 
+    Without a target these are the last record's, unless points or the machine's figures are given.
     A machine that is named goes before those of the records, and the first record's before others.
     """
-    from ridgepoint.kept.lookup import kept_measurement, last_record, named_machine
+    from ridgepoint.kept.lookup import kept_measurement, named_machine
 
     records = [archive.require(target) for target in targets]
-    if not records and not (of_machine and machine_name is not None):
-        records = [last_record(archive, "machine" if of_machine else "measurement")]
-    machine = None if machine_name is None else named_machine(archive, machine_name)
+    machines = [named_machine(archive, name, may_be_per_cycle=True) for name in machine_names]
+    if not records and not is_given:
+        records = _last(archive, machines, of_machine=of_machine)
     measurements = []
     for record in records:
         if record.kind == "machine":
-            machine = machine or archive.machine(record.id)
+            machines = machines or [archive.machine(record.id)]
             continue
         measurement, its_machine = kept_measurement(archive, record)
         measurements.append(measurement)
-        machine = machine or its_machine
-    assert machine is not None  # every record gave one
-    return machine, measurements
+        machines = machines or [its_machine]
+    if not machines:
+        machines = [_this_host(archive)]
+    _require_one_clock(machines)
+    return tuple(machines), measurements
 
 
-def _draw_roofline(
-    machine: Machine,
-    measurements: Sequence[Measurement],
-    metric: Metric,
-    viewing: Viewing,
-    outputs: Sequence[Path],
-) -> None:
-    """Draw measurements on a machine's roofline; say on standard error if a roof is missing."""
-    from ridgepoint.cli.output import draw_chart
-    from ridgepoint.models.analysis import analyse
-    from ridgepoint.show.charts.roofline import roofline_picture
+def _last(archive: Archive, machines: Sequence[Machine], *, of_machine: bool) -> list[Record]:
+    """Return the last record, or none where a machine is to be drawn alone."""
+    from ridgepoint.kept.lookup import last_record
 
-    analyses = [analyse(measurement, machine, metric=metric) for measurement in measurements]
-    views = viewing.of(measurements[0] if measurements else None)
-    draw_chart(roofline_picture(machine, analyses, metric=metric, views=views), outputs)
-    if metric == "bop" and not machine.knows("bop"):
-        print(
-            f"ridgepoint: {machine.name!r} has no bop ceiling, so the roof of basic operations "
-            "is missing; measure the machine again with 'ridgepoint machine', or draw on a "
-            "published machine that has one, for example --machine e5645",
-            file=sys.stderr,
+    is_alone = of_machine or any(machine.source == GIVEN for machine in machines)
+    if machines and (is_alone or not archive.records("measurement")):
+        return []
+    return [last_record(archive, "machine" if of_machine else "measurement")]
+
+
+def _this_host(archive: Archive) -> Machine:
+    from ridgepoint.ceilings.this_host import machine_of_this_host_if_kept
+
+    if (kept := machine_of_this_host_if_kept(archive)) is not None:
+        return kept[1]
+    raise RidgepointError(
+        "cannot place the points",
+        reason="no machine is named, and this host was not measured yet",
+        remedy="name one, such as --machine csb or --machine 'pi=2Tflop/s, beta=100GB/s', or run "
+        "'ridgepoint machine'",
+    )
+
+
+def _require_one_clock(machines: Sequence[Machine]) -> None:
+    """Refuse rates per cycle beside those of a machine without a clock."""
+    given = [machine.name for machine in machines if is_per_cycle(machine)]
+    others = [machine.name for machine in machines if machine.host.frequency_hz is None]
+    if given and others:
+        raise RidgepointError(
+            f"cannot draw {given[0]} and {others[0]} together",
+            reason=f"the rates of the one are per cycle, and {others[0]} has no frequency",
+            remedy="add the frequency of the given machine, such as frequency=3.2GHz",
         )
 
 
-def _metric_of(measurements: Sequence[Measurement]) -> Metric:
-    """Return what the work of measurements was asked to be counted in.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Drawn:
+    """What a roofline shows: machines, and on the first of them programs and given points."""
+
+    machines: tuple[Machine, ...]
+    analyses: tuple[Analysis, ...]
+    points: tuple[PlacedPoint, ...]
+    metric: Metric
+
+    @classmethod
+    def of(
+        cls,
+        machines: tuple[Machine, ...],
+        measurements: Sequence[Measurement],
+        given: Sequence[GivenPoint],
+        *,
+        metric: Metric | None,
+    ) -> _Drawn:
+        """Return all on the first machine, in one unit of work."""
+        from ridgepoint.models.analysis import analyse
+        from ridgepoint.models.given_points import place_given
+
+        points = tuple(place_given(point, machines[0]) for point in given)
+        metric = metric or _metric_of(measurements, points)
+        return cls(
+            machines=machines,
+            analyses=tuple(analyse(each, machines[0], metric=metric) for each in measurements),
+            points=points,
+            metric=metric,
+        )
+
+    def draw(self, viewing: Viewing, outputs: Sequence[Path], *, as_json: bool) -> None:
+        """Draw the roofline, print the points, and say if a roof is missing."""
+        from ridgepoint.cli.output import save_figure, show_plot
+        from ridgepoint.show.charts.roofline import roofline_picture
+
+        measured = self.analyses[0].measurement if self.analyses else None
+        picture = roofline_picture(
+            self.machines[0],
+            self.analyses,
+            given=self.points,
+            metric=self.metric,
+            views=viewing.of(measured),
+        )
+        save_figure(picture, outputs)
+        if as_json:
+            self._print_json()
+        elif not outputs:
+            show_plot(picture, stderr=False)
+        if self.points and not as_json:
+            self._print_points(below=not outputs)
+        if self.metric == "bop" and not self.machines[0].knows("bop"):
+            print(
+                f"ridgepoint: {self.machines[0].name!r} has no bop ceiling, so the roof of basic "
+                "operations is missing; measure the machine again with 'ridgepoint machine', or "
+                "draw on a published machine that has one, for example --machine e5645",
+                file=sys.stderr,
+            )
+
+    def _on_every_machine(self) -> tuple[PlacedPoint, ...]:
+        from ridgepoint.models.given_points import place_given
+
+        return tuple(
+            placed
+            for point in self.points
+            for placed in (
+                point,
+                *(place_given(point.point, machine) for machine in self.machines[1:]),
+            )
+        )
+
+    def _print_points(self, *, below: bool) -> None:
+        from ridgepoint.show.tables.given_table import given_table
+
+        out = common.console()
+        if below:
+            out.print()
+        out.print(given_table(self._on_every_machine()))
+
+    def _print_json(self) -> None:
+        from ridgepoint.cli.plot_report import plot_report
+
+        common.print_json(
+            plot_report(self.machines, self.analyses, self._on_every_machine(), self.metric)
+        )
+
+
+def _metric_of(measurements: Sequence[Measurement], points: Sequence[PlacedPoint]) -> Metric:
+    """Return the unit of the work of measurements, as asked for, and of given points.
 
     Raises
     ------
     click.BadParameter
         If that differs: a figure has one axis.
     """
-    metrics = {measurement.metric for measurement in measurements} or {"flop"}
+    metrics = {measurement.metric for measurement in measurements}
     if len(metrics) > 1:
         raise click.BadParameter(
             "some were measured with --work bops and some without: choose one for all with "
             "--work flop or --work bops",
             param_hint="'--work'",
         )
-    return metrics.pop()
+    of_points = points[0].metric if points else None
+    if of_points is not None and metrics - {of_points}:
+        raise click.BadParameter(
+            "the work of the points is in another unit than that of the programs: choose one for "
+            "all with --work flop or --work bops",
+            param_hint="'--work'",
+        )
+    return of_points or (metrics.pop() if metrics else "flop")

@@ -202,14 +202,14 @@ def quotient(a: Estimate, b: Estimate) -> Estimate:
     -------
     Estimate
         Its interval holds every quotient of values in both intervals; it has none if neither has.
-        What has no interval counts as exact.
+        What has no interval counts as exact. It is infinite where that of `b` reaches 0.
 
     Examples
     --------
     >>> quotient(Estimate([2.0], interval=(1.0, 3.0)), Estimate([4.0], interval=(2.0, 5.0)))
     Estimate(median=0.5, low=0.2, high=1.5, n=1)
     """
-    return _corners(a, b, lambda x, y: x / y)
+    return _corners(a, b, lambda x, y: x / y if y else math.inf)
 
 
 def _corners(a: Estimate, b: Estimate, function: Callable[[float, float], float]) -> Estimate:

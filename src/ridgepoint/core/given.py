@@ -62,7 +62,7 @@ class GivenPoint:
     runtime : Estimate or None
         T, second, or cycles (see `is_in_cycles`).
     performance : Estimate or None
-        P, flop/s or BOP/s, or per cycle, where no runtime is given.
+        P, flop/s or BOP/s, or per cycle, where work or runtime is not given.
     is_in_cycles : bool
         Whether runtime or performance counts cycles of the clock in place of seconds.
     cores : float or None
@@ -94,21 +94,21 @@ class GivenPoint:
         if (self.read is None) != (self.write is None):
             missing = "Qw" if self.write is None else "Qr"
             raise ValueError(f"{missing} is missing, so Q is not known; give it, if need be as 0")
+        done, moved = self.work_done, self.bytes_moved
         if self.runtime is not None and self.performance is not None and self.work is not None:
             raise ValueError("P follows from W and T; leave out one of the three")
-        if self.work is not None and self.bytes_moved is not None and self.intensity is not None:
-            raise ValueError("I follows from W and Q; leave out one of the three")
-        if self.intensity is None and (self.work is None or self.bytes_moved is None):
-            missing = "W" if self.work is None else "Q"
+        if done is not None and moved is not None and self._is_given_twice:
+            raise ValueError("I follows from the other figures; leave out I")
+        if self.intensity is None and (done is None or moved is None):
+            missing = "W" if done is None else "Q"
             raise ValueError(f"{missing} is missing, so the intensity is not known; give W and Q, "
                              "or I")  # fmt: skip
-        if self.work_done is not None and self.work_done.median == 0:
+        if done is not None and done.median == 0:
             raise ValueError("without work there is no point on a roofline; give W or BOP > 0")
-        moved = self.bytes_moved
         if moved is not None and moved.median and moved.low == 0:
             raise ValueError("the interval of Q reaches 0, so that of the intensity has no end; "
                              "give a lower end > 0")  # fmt: skip
-        if self.runtime is not None and self.work_done is None and self.performance is None:
+        if self.runtime is not None and done is None:
             raise ValueError("T tells no performance without W; give W, or P in place of T")
 
     @classmethod
@@ -162,19 +162,30 @@ class GivenPoint:
 
     @property
     def work_done(self) -> Estimate | None:
-        """W as given, or I Q; None: neither is known, and figures are relative to the work."""
-        if self.work is not None or self.intensity is None or self.bytes_moved is None:
+        """W as given, or P T, or I Q; None: none is known, and figures are relative to the work."""
+        if self.work is not None:
             return self.work
+        if self.performance is not None and self.runtime is not None:
+            return product(self.performance, self.runtime)
+        if self.intensity is None or self.bytes_moved is None:
+            return None
         return product(self.intensity, self.bytes_moved)
+
+    @property
+    def _is_given_twice(self) -> bool:
+        """Whether the intensity is given, though work and bytes already tell it."""
+        is_known = self.performance is not None and self.runtime is not None
+        return self.intensity is not None and (self.work is not None or is_known)
 
     @property
     def intensity_at_dram(self) -> Estimate | None:
         """I as given, or W/Q; None: no byte was moved, so it is infinite."""
         if self.intensity is not None:
             return self.intensity
-        assert self.work is not None  # checked at the beginning
-        assert self.bytes_moved is not None
-        return None if not self.bytes_moved.median else quotient(self.work, self.bytes_moved)
+        work, moved = self.work_done, self.bytes_moved
+        assert work is not None  # checked at the beginning
+        assert moved is not None
+        return None if not moved.median else quotient(work, moved)
 
 
 def _figures(values: Mapping[str, str]) -> tuple[dict[str, Estimate], dict[str, str]]:

@@ -29,6 +29,9 @@ KEYS = (*_RATES, "frequency", "cores", "name")
 
 NAME = "given machine"
 
+GIVEN = "given"
+"""Source of a machine, and of its ceilings, whose figures were given."""
+
 _PER_CYCLE_HZ = 1.0
 _MOST_CORES = 1_000_000
 _OF_CORES = ("compute", "l1", "l2")
@@ -102,7 +105,7 @@ def given_machine(text: str) -> Machine:
             for resource, rate in rates.items()
             for threads in sorted({1, cores})
         ),
-        source="given",
+        source=GIVEN,
     )
 
 
@@ -114,11 +117,11 @@ def _is_of_core(resource: str) -> bool:
 def _ceiling(resource: str, threads: int, rate: float) -> Ceiling:
     return Ceiling(
         resource=resource,
-        name="given",
+        name=GIVEN,
         threads=threads,
         unit=f"{RESOURCES[resource].unit}/s",
         rate=Estimate([rate]),
-        source="given",
+        source=GIVEN,
     )
 
 

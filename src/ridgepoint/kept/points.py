@@ -1,16 +1,22 @@
-"""Points of the Ridgeline in a file: the work of one node, and its bytes at each resource."""
+"""Files of points: figures of programs, as users and other tools write them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from msgspec import Struct
 
+from ridgepoint.core.errors import InvalidDocument
+from ridgepoint.core.given import GivenPoint
 from ridgepoint.core.quantities import ByteAmount, WorkAmount
 from ridgepoint.core.toml import open_table
+from ridgepoint.kept.point_table import read_rows
 from ridgepoint.models.ridgeline.trajectories import Amounts
 
 _REMEDY = "give a table [NAME] with work, memory_bytes, network_bytes for each point"
+_FORM = 'give a table [NAME] with W, Q and T for each point, such as W = "2 Gflop"'
+_WHAT = "the points"
 
 
 class Point(Struct, forbid_unknown_fields=True):
@@ -31,11 +37,63 @@ def read_points(path: Path) -> dict[str, Amounts]:
     InvalidDocument
         If it holds no points, or anything else.
     """
-    file = open_table(path, what="the points", remedy=_REMEDY)
+    file = open_table(path, what=_WHAT, remedy=_REMEDY)
     points = file.take(dict[str, Point])
     if not points:
         raise file.wrong(None, "it holds no point", _REMEDY)
     return {
         name: Amounts(*(float(getattr(point, field) or 0.0) for field in Amounts._fields))
         for name, point in points.items()
+    }
+
+
+def read_given(path: Path, *, precision: str = "fp64") -> tuple[GivenPoint, ...]:
+    """Return the points of a file, in their order.
+
+    Parameters
+    ----------
+    path : Path
+        A ``.toml`` file with a table ``[NAME]`` for each point, whose keys are those of
+        `ridgepoint.core.given.KEYS`; or a table as CSV (see `ridgepoint.kept.point_table`).
+    precision : str
+        That of work for which none is given; ``bop``: basic operations.
+
+    Raises
+    ------
+    InvalidDocument
+        If it cannot be read or holds no points; the message names the line.
+    """
+    if path.suffix.lower() == ".toml":
+        return _of_toml(path, precision)
+    points = []
+    for row in read_rows(path):
+        try:
+            points.append(GivenPoint.of(row.name, row.values, precision=precision))
+        except ValueError as error:
+            reason, _, remedy = str(error).rpartition("; ")
+            raise InvalidDocument(
+                f"cannot read {_WHAT} of {path}:{row.line}", reason=reason, remedy=remedy
+            ) from error
+    return tuple(points)
+
+
+def _of_toml(path: Path, precision: str) -> tuple[GivenPoint, ...]:
+    file = open_table(path, what=_WHAT, remedy=_FORM)
+    tables = file.take(dict[str, dict[str, str | float | int]])
+    if not tables:
+        raise file.wrong(None, "it holds no point", _FORM)
+    points = []
+    for name, values in tables.items():
+        try:
+            points.append(GivenPoint.of(name, _texts(values), precision=precision))
+        except ValueError as error:
+            reason, _, remedy = str(error).rpartition("; ")
+            raise file.wrong(name, reason, remedy) from error
+    return tuple(points)
+
+
+def _texts(values: Mapping[str, str | float | int]) -> dict[str, str]:
+    return {
+        key: value if isinstance(value, str) else repr(float(value))
+        for key, value in values.items()
     }

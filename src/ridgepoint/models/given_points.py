@@ -12,13 +12,9 @@ from ridgepoint.core.estimate import Estimate, quotient
 from ridgepoint.core.given import GivenPoint
 from ridgepoint.core.given_machine import is_per_cycle
 from ridgepoint.core.machine import Machine
-from ridgepoint.models.thresholds import ABOVE_ROOF
+from ridgepoint.models.one_bandwidth import Bandwidth, machine_with, resource_of
+from ridgepoint.models.thresholds import ABOVE_ROOF, SAME
 from ridgepoint.models.work import Metric
-
-_BYTES = {
-    "dram": "bytes_moved", "dram_read": "read", "dram_write": "write", "network": "network",
-}  # fmt: skip
-"""Attribute of a given point that holds the amount of a resource."""
 
 _End = Callable[[Estimate], float]
 
@@ -58,6 +54,8 @@ class PlacedPoint:
         Most that its bound allows, flop/s or BOP/s; None: no roof of the machine bounds it.
     efficiency : Estimate or None
         The bound's time over the runtime: 1 is the roof; None: one of them is not known.
+    bandwidth : {"read", "write", "copy"} or None
+        The bandwidth of main memory that alone bounds it; None: all do.
     """
 
     point: GivenPoint
@@ -68,6 +66,7 @@ class PlacedPoint:
     performance: Estimate | None
     attainable: Estimate | None
     efficiency: Estimate | None
+    bandwidth: Bandwidth | None = None
 
     @property
     def metric(self) -> Metric:
@@ -75,9 +74,17 @@ class PlacedPoint:
         return metric_of(self.point)
 
     @property
-    def limit(self) -> str:
-        """The single limit that needs most time, as in `Bound.constraints_s`."""
-        return str(self.bound.binding)
+    def bindings(self) -> tuple[str, ...]:
+        """Every constraint that binds, as `ridgepoint.models.placement.Placement.bindings`."""
+        return self.bound.bind_equally(within=SAME)
+
+    def along(self, bandwidth: Bandwidth | None) -> PlacedPoint | None:
+        """Return the point below one bandwidth alone; None: its bytes of that kind are unknown."""
+        if bandwidth == self.bandwidth:
+            return self
+        if bandwidth in ("read", "write") and self.point.read is None:
+            return None
+        return place_given(self.point, self.machine, bandwidth=bandwidth)
 
     @property
     def is_above_roof(self) -> bool:
@@ -93,7 +100,9 @@ def metric_of(point: GivenPoint) -> Metric:
     return "bop" if point.resource == "bop" else "flop"
 
 
-def place_given(point: GivenPoint, machine: Machine) -> PlacedPoint:
+def place_given(
+    point: GivenPoint, machine: Machine, *, bandwidth: Bandwidth | None = None
+) -> PlacedPoint:
     """Bound given figures by a machine.
 
     Parameters
@@ -101,6 +110,8 @@ def place_given(point: GivenPoint, machine: Machine) -> PlacedPoint:
     point : GivenPoint
         Figures without an interval count as exact.
     machine : Machine
+    bandwidth : {"read", "write", "copy"} or None
+        Bandwidth of main memory below which it is placed; None: all that are known.
 
     Raises
     ------
@@ -113,8 +124,8 @@ def place_given(point: GivenPoint, machine: Machine) -> PlacedPoint:
     >>> from ridgepoint.published.machines import load
     >>> figures = {"W": "2 Gflop", "Q": "16 GB", "T": "1 s", "cores": "1"}
     >>> placed = place_given(GivenPoint.of("daxpy", figures), load("csb"))
-    >>> placed.limit, placed.attainable.median, f"{placed.efficiency.median:.3f}"
-    ('dram', 2480000000.0, '0.806')
+    >>> placed.bindings, placed.attainable.median, f"{placed.efficiency.median:.3f}"
+    (('dram',), 2480000000.0, '0.806')
     """
     if point.cores is not None and point.cores > machine.cores:
         raise _refused(
@@ -123,22 +134,33 @@ def place_given(point: GivenPoint, machine: Machine) -> PlacedPoint:
             "leave out cores, or name another machine",
         )  # fmt: skip
     cores = float(machine.cores) if point.cores is None else point.cores
-    bound = _bound(point, machine, cores, (_middle, _middle))
+
+    def bound_at(of_work: _End, of_bytes: _End) -> Bound:
+        demand = _demand(point, of_work, of_bytes, bandwidth)
+        least = bound_known(demand, machine_with(machine, bandwidth), cores=cores)
+        if least is None:
+            raise _refused(
+                point, machine, "the machine has no ceiling for any of its figures",
+                "name a machine that has, or give its rates: --machine "
+                "'pi=2Tflop/s, beta=100GB/s'",
+            )  # fmt: skip
+        return least
+
+    bound = bound_at(_middle, _middle)
     attainable = _spread(
         bound.attainable if bound.time_s else None,
-        (_bound(point, machine, cores, ends).attainable for ends in ((_low, _high), (_high, _low))),
+        (bound_at(*ends).attainable for ends in ((_low, _high), (_high, _low))),
     )
     runtime_s = _runtime_s(point, machine)
     least_s = _spread(
-        bound.time_s or None,
-        (_bound(point, machine, cores, ends).time_s for ends in ((_low, _low), (_high, _high))),
+        bound.time_s or None, (bound_at(*ends).time_s for ends in ((_low, _low), (_high, _high)))
     )
     return PlacedPoint(
         point=point,
         machine=machine,
         cores=cores,
         bound=bound,
-        intensity=point.intensity_at_dram,
+        intensity=_intensity(point, bandwidth),
         performance=_performance(point, machine),
         attainable=attainable,
         efficiency=None if runtime_s is None or least_s is None else quotient(least_s, runtime_s),
@@ -187,25 +209,38 @@ def _hertz(point: GivenPoint, machine: Machine) -> float:
     return clock if point.is_in_cycles and clock is not None else 1.0
 
 
-def _bound(point: GivenPoint, machine: Machine, cores: float, ends: tuple[_End, _End]) -> Bound:
-    """Return the bound with these ends of the work and of the bytes."""
-    of_work, of_bytes = ends
+def _moved(point: GivenPoint, bandwidth: Bandwidth | None) -> dict[str, Estimate | None]:
+    """Return the bytes that count at main memory, by resource."""
+    if bandwidth is None and point.read is not None:
+        return {"dram_read": point.read, "dram_write": point.write}
+    if bandwidth == "read":
+        return {"dram_read": point.read}
+    if bandwidth == "write":
+        return {"dram_write": point.write}
+    return {"dram": point.bytes_moved}
+
+
+def _intensity(point: GivenPoint, bandwidth: Bandwidth | None) -> Estimate | None:
+    """Return W over the bytes that count; None: there are none."""
+    if bandwidth not in ("read", "write"):
+        return point.intensity_at_dram
+    moved, work = _moved(point, bandwidth)[resource_of(bandwidth)], point.work_done
+    if moved is None or work is None or not moved.median:
+        return None
+    return quotient(work, moved)
+
+
+def _demand(
+    point: GivenPoint, of_work: _End, of_bytes: _End, bandwidth: Bandwidth | None
+) -> Demand:
+    """Return what the point asks for, with these ends of its figures."""
     work = 1.0 if point.work_done is None else of_work(point.work_done)
-    amounts = {point.resource: work}
-    given = {name: getattr(point, key) for name, key in _BYTES.items()}
-    if given["dram_read"] is not None:
-        del given["dram"]
-    amounts |= {name: of_bytes(value) for name, value in given.items() if value is not None}
+    moved = {**_moved(point, bandwidth), "network": point.network}
+    amounts = {name: of_bytes(value) for name, value in moved.items() if value is not None}
     if point.bytes_moved is None and point.intensity is not None:
         # The interval of I counts once: as bytes of a certain work.
         amounts["dram"] = work / _OPPOSITE[of_bytes](point.intensity)
-    bound = bound_known(Demand(amounts), machine, cores=cores)
-    if bound is None:
-        raise _refused(
-            point, machine, "the machine has no ceiling for any of its figures",
-            "name a machine that has, or give its rates: --machine 'pi=2Tflop/s, beta=100GB/s'",
-        )  # fmt: skip
-    return bound
+    return Demand({point.resource: work, **amounts})
 
 
 def _spread(middle: object, ends: Iterable[object]) -> Estimate | None:

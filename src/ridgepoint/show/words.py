@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import PurePath
 
 from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.given_machine import NAME
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measured_cluster import Exchange
 from ridgepoint.core.measurement import Measurement
@@ -242,6 +243,8 @@ def machine_title(machine: Machine) -> str:
     a published one is known by its name.
     """
     host = machine.host
+    if machine.name == NAME:  # which says already that its figures were given
+        return NAME
     if machine.source is not None:
         return printable(f"{machine.name}, {host.cpu}")
     kind = host.microarchitecture if host.identity is None else host.identity.title

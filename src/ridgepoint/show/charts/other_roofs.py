@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from ridgepoint.core.machine import Machine
 from ridgepoint.models.analysis import Analysis
+from ridgepoint.models.given_points import PlacedPoint
 from ridgepoint.models.one_bandwidth import machine_with
 from ridgepoint.models.roofs import ShownRoof, known_precisions, shown_roofs
 from ridgepoint.models.work import WORK_UNITS, Metric
@@ -100,6 +101,7 @@ def other_roofs(
     *,
     metric: Metric,
     precisions: Sequence[str],
+    given: Sequence[PlacedPoint] = (),
 ) -> tuple[OtherRoofs, ...]:
     """Return the further machines of a view.
 
@@ -113,6 +115,8 @@ def other_roofs(
     metric : {"flop", "bop"}
     precisions : sequence of str
         Peaks that are drawn of `machine`.
+    given : sequence of PlacedPoint
+        Given points on that machine.
     """
     clock_hz, found = view.clock_hz(machine), list[OtherRoofs]()
     names = [machine.name]
@@ -127,7 +131,9 @@ def other_roofs(
         scale = 1.0 if clock_hz is None or its_clock is None else clock_hz / its_clock
         seen = machine_with(other, view.bandwidth)
         wanted = precisions or (["bop"] if metric == "bop" else known_precisions(seen)[:1])
-        cores = max((on.placement.cores for on in there if on.placement), default=other.cores)
+        counts = [on.placement.cores for on in there if on.placement]
+        counts += [point.point.cores or other.cores for point in given]
+        cores = min(max(counts, default=other.cores), other.cores)
         roofs = _outer(seen, [p for p in wanted if seen.knows(p)], cores, scale)
         missing = [f"{shown_name(p)} peak" for p in wanted if not seen.knows(p)]
         if all(roof.is_peak for roof in roofs):
@@ -136,7 +142,7 @@ def other_roofs(
             OtherRoofs(
                 name=name,
                 title=f"{machine_title(other)} ({shown_cores(cores)})",
-                ink=len(analyses) + index,
+                ink=len(analyses) + len(given) + index,
                 roofs=roofs,
                 scale=scale,
                 clock_hz=its_clock,

@@ -62,17 +62,18 @@ class ProgramMarks:
 
     @property
     def letter(self) -> str:
-        """Its name on the plane: A, B, ... Z, AA, AB, ..."""
-        name, number = "", self.index + 1
-        while number:
-            number, rest = divmod(number - 1, 26)
-            name = f"{chr(ord('A') + rest)}{name}"
-        return name
+        """Its name on the plane."""
+        return letter_of(self.index)
 
     @property
     def is_alone(self) -> bool:
         """Whether only its limit is known, because its time is not."""
         return not self.points and self.limit is not None
+
+    @property
+    def limit_text(self) -> str:
+        """Its limit in a few words."""
+        return self.subject.limit
 
     @property
     def is_capped(self) -> bool:
@@ -195,6 +196,15 @@ class ProgramMarks:
             is_part=True,
             glyph="!" if part.place.roof is not None else "",
         )
+
+
+def letter_of(index: int) -> str:
+    """Return the name on the plane of a program, by its number: A, B, ... Z, AA, AB, ..."""
+    name, number = "", index + 1
+    while number:
+        number, rest = divmod(number - 1, 26)
+        name = f"{chr(ord('A') + rest)}{name}"
+    return name
 
 
 def _place(point: Point, x_limits: Interval) -> tuple[float, float]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ridgepoint.core.given_machine import is_per_cycle
+from ridgepoint.core.given_machine import GIVEN, is_per_cycle
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.units import format_si
 from ridgepoint.models.analysis import Analysis
 from ridgepoint.models.dc_ceilings import BOP
+from ridgepoint.models.given_points import PlacedPoint
 from ridgepoint.models.one_bandwidth import machine_with
 from ridgepoint.models.roofs import (
     ShownRoof,
@@ -20,9 +21,10 @@ from ridgepoint.models.roofs import (
 )
 from ridgepoint.models.work import WORK_UNITS, Metric, hardly_any, used_precisions, work_by_resource
 from ridgepoint.show.axes import widened
-from ridgepoint.show.chart import Chart, Entry, Interval, Mark, Page
+from ridgepoint.show.chart import Chart, Interval, Mark, Page
+from ridgepoint.show.charts.given_marks import GivenMarks
 from ridgepoint.show.charts.other_roofs import OtherRoofs, other_roofs
-from ridgepoint.show.charts.program_marks import SHAPES, ProgramMarks
+from ridgepoint.show.charts.program_marks import ProgramMarks
 from ridgepoint.show.charts.roof_lines import (
     HEADROOM,
     dc_names,
@@ -33,13 +35,13 @@ from ridgepoint.show.charts.roof_lines import (
     ridge_note,
     roof_lines,
 )
+from ridgepoint.show.charts.roofline_key import drawing_notes, key, program_notes
 from ridgepoint.show.charts.roofline_view import PLAIN, RooflineView
-from ridgepoint.show.charts.subjects import Subject, absences_of
+from ridgepoint.show.charts.subjects import Subject
 from ridgepoint.show.cycles import cycle_axis
 from ridgepoint.show.words import (
     machine_title,
     measured_name,
-    partial_note,
     shown_cores,
     shown_name,
     shown_range,
@@ -53,10 +55,11 @@ def roofline_chart(
     machine: Machine,
     analyses: Sequence[Analysis] = (),
     *,
+    given: Sequence[PlacedPoint] = (),
     metric: Metric = "flop",
     view: RooflineView = PLAIN,
 ) -> Chart:
-    """Return the roofline of a machine with the measured programs.
+    """Return the roofline of a machine with the measured programs, and with given points.
 
     Parameters
     ----------
@@ -64,6 +67,8 @@ def roofline_chart(
     analyses : sequence of Analysis
         Analyses of programs on that machine. Empty: the machine alone, all cores, with the roofs of
         one core beside them.
+    given : sequence of PlacedPoint
+        Points on that machine of which only figures are given.
     metric : {"flop", "bop"}
         Unit of work for a machine alone; with programs, it is theirs.
     view : RooflineView
@@ -82,8 +87,13 @@ def roofline_chart(
     ValueError
         If the work of some programs is counted in flop and that of others in BOP.
     """
-    metric, clock_hz = _metric(analyses, metric), view.clock_hz(machine)
+    metric, clock_hz = _metric([*analyses, *given], metric), view.clock_hz(machine)
     analyses = [analysis.along(view.bandwidth) for analysis in analyses]
+    points = [
+        GivenMarks(index=index, placed=placed, clock_hz=clock_hz)
+        for index, point in enumerate(given, start=len(analyses))
+        if (placed := point.along(view.bandwidth)) is not None
+    ]
     machine = machine_with(machine, view.bandwidth)
     programs = [
         ProgramMarks.of(
@@ -93,9 +103,16 @@ def roofline_chart(
         )
         for index, analysis in enumerate(analyses)
     ]
-    roofs, cores, precisions, roof_notes = _roofs(machine, metric, programs)
-    others = other_roofs(machine, analyses, view, metric=metric, precisions=precisions)
-    x_limits, y_limits = _frame(machine, metric, roofs, programs, others)
+    roofs, cores, precisions, roof_notes = _roofs(machine, metric, programs, points)
+    others = other_roofs(
+        machine,
+        analyses,
+        view,
+        metric=metric,
+        precisions=precisions,
+        given=given,
+    )
+    x_limits, y_limits = _frame(machine, metric, roofs, [*programs, *points], others)
     pointed = [program for program in programs if program.points]
     letters = {program.index: program.letter for program in pointed}
     ridges = ridge_points(roofs)
@@ -108,7 +125,9 @@ def roofline_chart(
     )
     other_lines = (line for other in others for line in other.lines(x_limits, y_limits))
     own_lines = (line for program in programs for line in program.lines(x_limits, y_limits))
-    say_cores = len({program.subject.placement.cores for program in pointed}) > 1
+    every_cores = [program.subject.placement.cores for program in pointed]
+    say_cores = len({*every_cores, *(point.placed.cores for point in points)}) > 1
+    several = len(programs) + len(points) > 1
     unit = WORK_UNITS[metric]
     return Chart(
         title=machine_title(machine),
@@ -117,20 +136,35 @@ def roofline_chart(
         y=performance_axis(y_limits, f"Performance [{unit}/s]")
         if clock_hz is None
         else cycle_axis(y_limits, clock_hz=clock_hz, unit=unit),
-        lines=(*lines, *other_lines, *own_lines),
-        marks=(*ridge_marks(ridges), *_marks(programs, x_limits)),
+        lines=(
+            *lines,
+            *other_lines,
+            *own_lines,
+            *(line for point in points for line in point.lines(y_limits)),
+        ),
+        marks=(
+            *ridge_marks(ridges),
+            *_marks(programs, x_limits, several=several),
+            *(mark for point in points for mark in point.marks(x_limits, several=several)),
+        ),
         key=(
-            *_key(programs, say_cores=say_cores),
+            *key(programs, points, say_cores=say_cores),
             *(other.entry([program.letter for program in programs]) for other in others),
         ),
         notes=(
             *roof_notes,
             *_view_notes(machine, view, clock_hz),
             *(note for other in others for note in other.notes),
-            *_program_notes(programs),
+            *program_notes(programs, points),
+            *(
+                f"{point.point.name}: its reads and writes are not given apart, so it has no "
+                f"{view.bandwidth} intensity"
+                for point in given
+                if point.along(view.bandwidth) is None
+            ),
             *([ridge_note(ridges)] if ridges else []),
         ),
-        drawing_notes=tuple(_drawing_notes(programs)),
+        drawing_notes=tuple(drawing_notes(programs, points)),
     )
 
 
@@ -138,6 +172,7 @@ def roofline_picture(
     machine: Machine,
     analyses: Sequence[Analysis] = (),
     *,
+    given: Sequence[PlacedPoint] = (),
     metric: Metric = "flop",
     views: Sequence[RooflineView] = (PLAIN,),
 ) -> Chart | Page:
@@ -145,18 +180,21 @@ def roofline_picture(
 
     Parameters
     ----------
-    machine, analyses, metric
+    machine, analyses, given, metric
         As for `roofline_chart`.
     views : sequence of RooflineView
         At least one.
     """
-    charts = tuple(roofline_chart(machine, analyses, metric=metric, view=view) for view in views)
+    charts = tuple(
+        roofline_chart(machine, analyses, given=given, metric=metric, view=view) for view in views
+    )
     return charts[0] if len(charts) == 1 else Page(charts=charts, columns=2)
 
 
-def _marks(programs: Sequence[ProgramMarks], x_limits: Interval) -> Iterator[Mark]:
+def _marks(
+    programs: Sequence[ProgramMarks], x_limits: Interval, *, several: bool
+) -> Iterator[Mark]:
     """Yield all marks of programs, from back to front: points over DRAM traffic come last."""
-    several = len(programs) > 1
     points = [mark for program in programs for mark in program.marks(x_limits, several=several)]
     for program in programs:
         yield from program.limit_marks(x_limits)
@@ -166,24 +204,29 @@ def _marks(programs: Sequence[ProgramMarks], x_limits: Interval) -> Iterator[Mar
     yield from (mark for mark in points if mark.face != "hollow")
 
 
-def _metric(analyses: Sequence[Analysis], of_none: Metric) -> Metric:
+def _metric(programs: Sequence[Analysis | PlacedPoint], of_none: Metric) -> Metric:
     """Return the unit of work of all programs."""
-    metrics = {analysis.metric for analysis in analyses} or {of_none}
+    metrics = {program.metric for program in programs} or {of_none}
     if len(metrics) > 1:
         raise ValueError(f"a figure is of one metric of work, got {sorted(metrics)}")
     return metrics.pop()
 
 
 def _roofs(
-    machine: Machine, metric: Metric, programs: Sequence[ProgramMarks]
+    machine: Machine,
+    metric: Metric,
+    programs: Sequence[ProgramMarks],
+    points: Sequence[GivenMarks],
 ) -> tuple[tuple[ShownRoof, ...], float, list[str], list[str]]:
     """Return the roofs to draw, the cores of the outer ones, their precisions, and notes."""
     notes: list[str] = []
-    precisions = _precisions(machine, metric, programs, notes)
+    precisions = _precisions(machine, metric, programs, points, notes)
     if precisions[:1] == [BOP]:
         notes += dc_names(machine)
     pointed = [program for program in programs if program.points]
-    cores, beside = _core_counts(machine, pointed or programs, notes)
+    counts = [program.subject.placement.cores for program in pointed or programs]
+    counts += [point.placed.cores for point in points]
+    cores, beside = _core_counts(machine, counts, notes)
     roofs = with_own_roofs(
         shown_roofs(machine, precisions=precisions, cores=cores, beside=beside),
         {program.index: program.subject.placement for program in pointed},
@@ -210,10 +253,15 @@ def _view_notes(machine: Machine, view: RooflineView, clock_hz: float | None) ->
 
 
 def _precisions(
-    machine: Machine, metric: Metric, programs: Sequence[ProgramMarks], notes: list[str]
+    machine: Machine,
+    metric: Metric,
+    programs: Sequence[ProgramMarks],
+    points: Sequence[GivenMarks],
+    notes: list[str],
 ) -> list[str]:
     """Return the precisions whose peaks are drawn, the most used first; or BOP."""
     share = {"bop": 1.0} if metric == "bop" else {}
+    share |= {point.placed.point.resource: 1.0 for point in points}
     for program in programs:
         for subject in (program.subject, *(part.subject for part in program.parts.drawn)):
             counts = subject.measurement.counted.counts
@@ -230,18 +278,18 @@ def _precisions(
 
 
 def _core_counts(
-    machine: Machine, programs: Sequence[ProgramMarks], notes: list[str]
+    machine: Machine, counts: Sequence[float], notes: list[str]
 ) -> tuple[float, list[float]]:
     """Return the cores of the outer roofs, and those of the roofs beside them."""
-    if not programs:
+    if not counts:
         return float(machine.cores), [1.0] if machine.cores > 1 else []
-    busy = sorted({program.subject.placement.cores for program in programs})
+    busy = sorted(set(counts))
     rest = sorted({*busy, float(machine.cores)} - {busy[-1]})
     beside = [*rest[:1], *rest[-1:]] if len(rest) > _MOST_BESIDE else rest
     missing = [count for count in rest if count not in beside]
     if missing:
-        counts = ", ".join(f"{count:.3g}" for count in missing)
-        notes.append(f"the roofs of {counts} cores are not drawn")
+        undrawn = ", ".join(f"{count:.3g}" for count in missing)
+        notes.append(f"the roofs of {undrawn} cores are not drawn")
     return busy[-1], beside
 
 
@@ -249,7 +297,7 @@ def _frame(
     machine: Machine,
     metric: Metric,
     roofs: Sequence[ShownRoof],
-    programs: Sequence[ProgramMarks],
+    programs: Sequence[ProgramMarks | GivenMarks],
     others: Sequence[OtherRoofs],
 ) -> tuple[Interval, Interval]:
     """Return the limits of both axes: the machine's, widened by points and roofs outside."""
@@ -280,75 +328,6 @@ def _subtitle(machine: Machine, programs: Sequence[ProgramMarks], cores: float) 
     if runs:
         medians.append(f"programs n = {shown_range(runs)}")
     parts = [of_cores, f"medians: {', '.join(medians)}"] if medians else [of_cores]
-    of_source = "given" if machine.source == "given" else "published"
-    return "; ".join(parts if machine.source is None else [*parts, f"{of_source} roofs"])
-
-
-def _key(programs: Sequence[ProgramMarks], *, say_cores: bool) -> Iterator[Entry]:
-    """Yield the key: marks for each level's traffic, the programs, and the meaning of caps."""
-    levels = {point.level for program in programs for point in program.points}
-    if levels == {"dram"}:
-        yield Entry(text="intensity over the traffic of DRAM")
-        levels = set()
-    elif levels:
-        yield Entry(text="intensity over the traffic of:", is_abreast=True)
-    for level in sorted(levels, key=lambda name: (name == "dram", name)):
-        is_dram = level == "dram"
-        yield Entry(
-            text=shown_name(level),
-            shape=SHAPES[level],
-            face="full" if is_dram else "hollow",
-            is_abreast=True,
-            glyph="capital" if is_dram else "small",
-        )
-    for program in programs:
-        yield from program.entries(several=len(programs) > 1, say_cores=say_cores)
-    capped = [program for program in programs if program.is_capped]
-    if capped:
-        ink = capped[0].index if len(capped) == 1 else None
-        yield Entry(text=_limits_text(capped), ink=ink, shape="cap")
-
-
-def _limits_text(capped: Sequence[ProgramMarks]) -> str:
-    """Return the limits of the programs with a mark above their point."""
-    limits: dict[str, list[str]] = {}
-    for program in capped:
-        limits.setdefault(program.subject.limit, []).append(program.letter)
-    if len(limits) == 1:
-        return f"attainable: what bounds it ({next(iter(limits))})"
-    named = (f"{', '.join(letters)} {limit}" for limit, letters in limits.items())
-    return f"attainable: what bounds it ({'; '.join(named)})"
-
-
-def _program_notes(programs: Sequence[ProgramMarks]) -> list[str]:
-    """Return the notes on single programs, with their letters."""
-    whose: dict[str, list[str]] = {}
-    for program in programs:
-        part = partial_note(program.subject.measurement)
-        notes = (*([part] if part else []), *absences_of(program.subject), *program.parts.notes)
-        for text in notes:
-            whose.setdefault(text, []).append(program.letter)
-    # A note that holds for every program needs no letters.
-    return [
-        text if len(letters) == len(programs) else f"{', '.join(letters)}: {text}"
-        for text, letters in whose.items()
-    ]
-
-
-def _drawing_notes(programs: Sequence[ProgramMarks]) -> Iterator[str]:
-    """Yield the meaning of bars, discs and colours."""
-    parts = [part for program in programs for part in program.parts.drawn]
-    if any(program.points for program in programs):
-        of_functions = any(part.kind == "function" for part in parts)
-        sampled = "; of functions: 95 % intervals" if of_functions else ""
-        estimated = any(
-            point.intensity_interval for program in programs for point in program.points
-        )
-        across = "; of intensity: 95 % intervals of the estimated traffic" if estimated else ""
-        yield f"error bars: quartiles of performance{sampled}{across}"
-    kinds = dict.fromkeys(f"{part.kind}s" for part in parts if part.share)
-    if kinds:
-        yield f"pale discs: {' and '.join(kinds)}, with an area by their share of the time"
-    above = [part.subject.name for part in parts if part.place.roof is not None]
-    if above:
-        yield f"red: above its roof, which the bar below it shows ({', '.join(above)})"
+    if machine.source is not None:
+        parts.append("given roofs" if machine.source == GIVEN else "published roofs")
+    return "; ".join(parts)

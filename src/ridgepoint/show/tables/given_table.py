@@ -1,0 +1,84 @@
+"""Points of which only figures are given: their place below a machine's roofs, as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.given_machine import is_per_cycle
+from ridgepoint.models.given_points import PlacedPoint
+from ridgepoint.models.work import WORK_UNITS
+from ridgepoint.show.charts.given_marks import GivenMarks
+from ridgepoint.show.cycles import shown_rate
+from ridgepoint.show.tables.layout import plain_table
+from ridgepoint.show.words import UNKNOWN, percent, printable, shown_intensity
+
+
+def given_table(points: Sequence[PlacedPoint]) -> RenderableType:
+    """Return a row for each point on each machine, with its intervals below it.
+
+    Parameters
+    ----------
+    points : sequence of PlacedPoint
+        At least one; all in one unit of work.
+    """
+    unit = WORK_UNITS[points[0].metric]
+    several = len({point.machine.name for point in points}) > 1
+    columns = ("point", *(["on"] if several else []), "I", "P", "attainable", "limit", "efficiency")
+    table = plain_table(*columns, right=("I", "P", "attainable", "efficiency"))
+    for placed in points:
+        names = (placed.point.name, *([placed.machine.name] if several else []))
+        texts = tuple(Text(printable(name)) for name in names)
+        values, intervals = zip(*_cells(placed, unit), strict=True)
+        table.add_row(*texts, *values)
+        if any(intervals):
+            table.add_row(*("" for _ in texts), *intervals)
+    notes = dict.fromkeys(
+        f"{printable(placed.point.name)}: {note}"
+        for placed in points
+        for note in GivenMarks(index=0, placed=placed).notes
+        if placed.performance is not None or "time is unknown" not in note
+    )
+    legend = f"I in {unit}/byte"
+    if any(estimate and estimate.interval for each in points for estimate in _estimates(each)):
+        legend += "; below a value, the interval that follows from those given"
+    return Group(table, Text(legend), *map(Text, notes))
+
+
+def _estimates(placed: PlacedPoint) -> tuple[Estimate | None, ...]:
+    return placed.intensity, placed.performance, placed.attainable, placed.efficiency
+
+
+def _cells(placed: PlacedPoint, unit: str) -> list[tuple[str, str]]:
+    """Return values, each with the ends of its interval."""
+    clock_hz = placed.machine.host.frequency_hz if _tells_cycles(placed) else None
+
+    def rate(value: float) -> str:
+        return shown_rate(value, unit, clock_hz=clock_hz)
+
+    is_infinite = placed.intensity is None
+    return [
+        ("infinite", "") if is_infinite else _shown(placed.intensity, shown_intensity),
+        _shown(placed.performance, rate),
+        _shown(placed.attainable, rate),
+        (GivenMarks(index=0, placed=placed).limit_text, ""),
+        _shown(placed.efficiency, percent),
+    ]
+
+
+def _tells_cycles(placed: PlacedPoint) -> bool:
+    return placed.point.is_in_cycles or is_per_cycle(placed.machine)
+
+
+def _shown(estimate: Estimate | None, show: Callable[[float], str]) -> tuple[str, str]:
+    """Return a value, and the ends of its interval, whose unit is written once if it is one."""
+    if estimate is None:
+        return UNKNOWN, ""
+    if estimate.interval is None:
+        return show(estimate.median), ""
+    low, high = map(show, estimate.interval)
+    (number, _, unit), (_, _, other) = low.partition(" "), high.partition(" ")
+    return show(estimate.median), f"{number if unit == other else low} to {high}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.counts import Counts, FunctionCounts, RegionCounts, Traffic
@@ -113,22 +114,26 @@ class TrafficInterval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrafficEstimate:
-    """How traffic was estimated from bursts of accesses.
+    """How traffic was estimated from parts of a run.
 
     Parameters
     ----------
     bursts : int
-        Number of bursts in which all accesses were recorded.
+        Number of parts in which all accesses were recorded.
     share : float
-        Recorded accesses as a share of all accesses.
+        Recorded accesses, or rounds, as a share of all of them.
     levels : tuple of TrafficInterval
         From the innermost level on; empty: too few bursts, or only a part of the program was
         counted.
+    of : {"accesses", "rounds"}
+        What the parts are: bursts of accesses of a program, or calls that do some rounds of the
+        outermost loop.
     """
 
     bursts: int
     share: float
     levels: tuple[TrafficInterval, ...] = ()
+    of: Literal["accesses", "rounds"] = "accesses"
 
     def at(self, level: str) -> TrafficInterval | None:
         """Return the interval of a level; None: there is none."""

@@ -22,6 +22,7 @@ from ridgepoint.profiling.calls.apart import Found, count_apart
 from ridgepoint.profiling.calls.child import is_counted
 from ridgepoint.profiling.calls.counted import Conditions
 from ridgepoint.profiling.calls.hardware import Choice, MeterName, choose, count_here
+from ridgepoint.profiling.calls.knobs import IN_PYTHON, Knobs
 from ridgepoint.profiling.calls.native import Native, time_natively
 from ridgepoint.profiling.calls.packing import Function
 from ridgepoint.profiling.calls.subject import Subject, subject
@@ -146,6 +147,8 @@ def measure_all(
     limit_s: float = 60.0,
     timeout_s: float | None = None,
     counted_s: float = COUNTED_S,
+    host_caches: Sequence[Cache] | None = None,
+    knobs: Knobs = IN_PYTHON,
     report: Callable[[str], None] = lambda what: None,
 ) -> list[Measurement | RidgepointError]:
     """Measure many calls; see `measure`.
@@ -158,6 +161,11 @@ def measure_all(
     counted_s : float
         Native time limit of the counted calls of one subject: counting takes up to 100 times as
         long.
+    host_caches : sequence of Cache or None
+        Caches that cold calls must find without their data, for example with the capacities that
+        were measured here; None: as the system describes them.
+    knobs : Knobs
+        How messages name what the user can change.
     report : callable
         Called with a description of each step as it begins.
 
@@ -197,7 +205,12 @@ def measure_all(
             report(f"timing {call.name}")
             try:
                 timed[index] = time_natively(
-                    call, repetitions=repetitions, limit_s=limit_s, memory_bytes=memory_bytes
+                    call,
+                    repetitions=repetitions,
+                    limit_s=limit_s,
+                    memory_bytes=memory_bytes,
+                    host_caches=host_caches,
+                    knobs=knobs,
                 )
             except CannotMeasure as error:
                 results[index] = error
@@ -210,6 +223,7 @@ def measure_all(
                     threads=None,
                     timeout_s=timeout_s,
                     engine=choice.engine,
+                    knobs=knobs,
                 ),
                 counted_s=counted_s,
                 report=report,

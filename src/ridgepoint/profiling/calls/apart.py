@@ -11,6 +11,8 @@ from ridgepoint.core.errors import CannotMeasure, MeterUnavailable
 from ridgepoint.meters.first_choice import other_engine
 from ridgepoint.profiling.calls.child import Task
 from ridgepoint.profiling.calls.counted import Conditions, calls_to_count, count_calls
+from ridgepoint.profiling.calls.in_parts import whole
+from ridgepoint.profiling.calls.knobs import Knobs
 from ridgepoint.profiling.calls.native import Native
 from ridgepoint.profiling.calls.subject import Subject
 
@@ -49,22 +51,48 @@ def count_apart(
     for threads, group in groupby(order, key=lambda index: subjects[index].threads):
         indices = list(group)
         here = replace(conditions, threads=threads)
-        tasks = [
-            _task(subjects[i], timed[i], here, counted_s=counted_s, name=f"call {i}")
+        tasks = {
+            i: _tasks(subjects[i], timed[i], here, counted_s=counted_s, name=f"call {i}")
             for i in indices
-        ]
+        }
         report(f"counting {len(indices)} of {len(subjects)}")
-        times = {task.name: timed[i] for i, task in zip(indices, tasks, strict=True)}
-        counted = _counted_enough(tasks, _count(tasks, here), times, here)
-        for index, task in zip(indices, tasks, strict=True):
-            result = counted[task.name]
-            counts[index] = result if isinstance(result, CannotMeasure) else (result, task.calls)
+        times = {own[0].name: timed[i] for i, own in tasks.items() if len(own) == 1}
+        every = [task for own in tasks.values() for task in own]
+        counted = _counted_enough(every, _count(every, here), times, here)
+        for index, own in tasks.items():
+            counts[index] = _found([counted[task.name] for task in own], own, subjects[index])
     return counts
 
 
-def _task(
+def _found(
+    results: Sequence[Counted | CannotMeasure], tasks: Sequence[Task], call: Subject
+) -> Found:
+    """Return the counts of one call, from those of its tasks."""
+    counted = []
+    for result in results:
+        if isinstance(result, CannotMeasure):
+            return result
+        counted.append(result)
+    if call.parts is None:
+        return counted[0], tasks[0].calls
+    return whole(counted, call.parts), 1
+
+
+def _tasks(
     call: Subject, native: Native, conditions: Conditions, *, counted_s: float, name: str
-) -> Task:
+) -> list[Task]:
+    """Return what to count of a subject: calls of it, or one call of each of its parts."""
+    if call.parts is not None:
+        return [
+            Task(
+                name=f"{name}, part {place}",
+                function=function,
+                arguments=call.arguments,
+                cold=call.state == "cold",
+                calls=0,
+            )
+            for place, function in enumerate(call.parts.functions)
+        ]
     calls = calls_to_count(
         native.timed.runtime_s.median,
         data_bytes=call.arguments.nbytes,
@@ -73,13 +101,15 @@ def _task(
         counted_s=counted_s,
         conditions=conditions,
     )
-    return Task(
-        name=name,
-        function=call.handed_over,
-        arguments=call.arguments,
-        cold=call.state == "cold",
-        calls=calls,
-    )
+    return [
+        Task(
+            name=name,
+            function=call.handed_over,
+            arguments=call.arguments,
+            cold=call.state == "cold",
+            calls=calls,
+        )
+    ]
 
 
 def _count(tasks: Sequence[Task], conditions: Conditions) -> _Results:
@@ -111,9 +141,11 @@ def _counted_enough(
     Where only the copying engine is to count they are refused.
     """
     refused = {
-        task.name: _too_few(one)
+        task.name: _too_few(one, conditions.knobs)
         for task in tasks
-        if isinstance(one := counted[task.name], Counted) and _is_too_few(one, times[task.name])
+        if task.name in times
+        and isinstance(one := counted[task.name], Counted)
+        and _is_too_few(one, times[task.name])
     }
     if not refused or conditions.engine is not None:
         return {**counted, **refused}
@@ -138,7 +170,7 @@ def _is_too_few(counted: Counted, timed: Native) -> bool:
     return per_s < _LEAST_INSTRUCTIONS_PER_S
 
 
-def _too_few(counted: Counted) -> CannotMeasure:
+def _too_few(counted: Counted, knobs: Knobs) -> CannotMeasure:
     return CannotMeasure(
         "cannot count the calls with the copying engine",
         reason=(
@@ -146,5 +178,5 @@ def _too_few(counted: Counted) -> CannotMeasure:
             "keep a CPU busy for that time: most of the call is waiting, or runs code that was "
             "not copied, such as code made at run time"
         ),
-        remedy="count with meter='engine'",
+        remedy=f"count with {knobs.engine}",
     )

@@ -30,6 +30,7 @@ from ridgepoint.profiling.calls.average import (
     difference_of_traffic,
 )
 from ridgepoint.profiling.calls.child import FEW, REGION, TASKS, Ending, Task, environment
+from ridgepoint.profiling.calls.knobs import IN_PYTHON, Knobs
 
 EngineName = Literal["engine", "native"]
 
@@ -54,12 +55,15 @@ class Conditions:
     timeout_s : float or None
     engine : {"native", "engine"} or None
         The engine that counts; None: the copying engine, or the other one where that cannot.
+    knobs : Knobs
+        How messages name what the user can change.
     """
 
     caches: tuple[Cache, ...]
     threads: int | None
     timeout_s: float | None
     engine: EngineName | None = None
+    knobs: Knobs = IN_PYTHON
 
 
 def calls_to_count(
@@ -229,7 +233,17 @@ def _require_all_tried(tasks: Sequence[Task], folder: Path, status: int) -> None
 def _of_one_call(
     counted: Counted, task: Task, inside: Mapping[str, RegionCounts], *, is_alone: bool
 ) -> Counted:
-    few, many = inside[task.few], inside[task.many]
+    few = inside[task.few]
+    if not task.calls:
+        return replace(
+            counted,
+            counts=average_counts(few.counts, FEW),
+            traffic=average_traffic(few.traffic, FEW),
+            functions=(),
+            regions=(),
+            selected=None,
+        )
+    many = inside[task.many]
     counts = difference_of_counts(many.counts, few.counts)
     all_calls = 2 * FEW + task.calls
     return replace(

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.errors import CannotMeasure, RidgepointError
 from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.machine import Cache
 from ridgepoint.core.timed import Timed
 from ridgepoint.core.units import format_si
 from ridgepoint.host import System, of_activity
 from ridgepoint.profiling.calls.cautions import Words, time_cautions
+from ridgepoint.profiling.calls.knobs import IN_PYTHON, Knobs
 from ridgepoint.profiling.calls.loops import (
     THRESHOLD_CYCLES,
     Times,
@@ -29,11 +31,6 @@ from ridgepoint.profiling.repeats import LEAST_RUNS
 _MEMORY_SHARE = 4  # one over the share of available memory that replicas may take
 _USUAL_HZ = 3e9  # where the clock is unknown: only the length of a sample depends on it
 _IDLE_SAMPLES = 3
-_WORDS = Words(
-    one="a call",
-    around="calling it from Python takes",
-    more="take at least 6 samples, and allow enough time for them: repetitions=, limit_s=",
-)
 _COPIES = 3  # of the data of warm calls: the source of copies, here and in the other process
 _FAILURES = (Exception, SystemExit)  # all but the user's interrupt
 
@@ -50,12 +47,15 @@ class Native:
     replicas : int
         Number of replicas of the data; 1 where the caches are warm.
     cautions : tuple of Caution
+    knobs : Knobs
+        How cautions name what the user can change.
     """
 
     times: Times
     overhead_s: float
     replicas: int
     cautions: tuple[Caution, ...]
+    knobs: Knobs = IN_PYTHON
 
     @property
     def timed(self) -> Timed:
@@ -64,12 +64,20 @@ class Native:
         return Timed(
             runtime_s=runtime,
             cpu_s=Estimate(self.times.cpu_s),
-            cautions=tuple(time_cautions(runtime, overhead_s=self.overhead_s, words=_WORDS)),
+            cautions=tuple(
+                time_cautions(runtime, overhead_s=self.overhead_s, words=_words(self.knobs))
+            ),
         )
 
 
 def time_natively(
-    subject: Subject, *, repetitions: int | None, limit_s: float, memory_bytes: int | None
+    subject: Subject,
+    *,
+    repetitions: int | None,
+    limit_s: float,
+    memory_bytes: int | None,
+    host_caches: Sequence[Cache] | None = None,
+    knobs: Knobs = IN_PYTHON,
 ) -> Native:
     """Time calls.
 
@@ -82,6 +90,10 @@ def time_natively(
         Time limit of all samples together, in seconds.
     memory_bytes : int or None
         Memory limit of all replicas together; None: a quarter of the available memory.
+    host_caches : sequence of Cache or None
+        Caches that cold calls must find without their data; None: as the system describes them.
+    knobs : Knobs
+        How messages name what the user can change.
 
     Raises
     ------
@@ -94,14 +106,15 @@ def time_natively(
     available_bytes = system.available_bytes or 0
     _require_memory(subject, available_bytes)
     with limited_threads(subject.threads):
-        call_s = _try(subject, limit_s=limit_s)
+        call_s = _try(subject, limit_s=limit_s, knobs=knobs)
         if subject.state == "cold":
             planned = plan(
                 subject.what,
                 subject.arguments.nbytes,
-                caches=system.caches,
+                caches=system.caches if host_caches is None else host_caches,
                 memory_bytes=min(memory_bytes or available_bytes // _MEMORY_SHARE, available_bytes),
                 calls_affordable=limit_s / (repetitions or LEAST_RUNS) / call_s,
+                knobs=knobs,
             )
             replicas, cautions = planned.replicas, (*cautions, *planned.cautions)
         copies = [subject.arguments.unpack() for _ in range(replicas)]
@@ -124,6 +137,7 @@ def time_natively(
         overhead_s=idle.median / times.calls,
         replicas=replicas,
         cautions=cautions,
+        knobs=knobs,
     )
 
 
@@ -164,7 +178,15 @@ def _require_memory(subject: Subject, available_bytes: int) -> None:
         )
 
 
-def _try(subject: Subject, *, limit_s: float) -> float:
+def _words(knobs: Knobs) -> Words:
+    return Words(
+        one="a call",
+        around="calling it from Python takes",
+        more=f"take at least 6 samples, and allow enough time for them: {knobs.samples}",
+    )
+
+
+def _try(subject: Subject, *, limit_s: float, knobs: Knobs) -> float:
     """Return the time of a second call, s: work that only a first call does is not measured."""
     try:
         loop = loop_over(subject.function, [subject.arguments.unpack()])
@@ -180,7 +202,7 @@ def _try(subject: Subject, *, limit_s: float) -> float:
         raise CannotMeasure(
             subject.what,
             reason=f"one call takes {took_s:.3g} s, and all calls together may take {limit_s:g} s",
-            remedy="give the function less to do, or more time: limit_s=",
+            remedy=f"give the function less to do, or more time: {knobs.time}",
         )
     return took_s
 

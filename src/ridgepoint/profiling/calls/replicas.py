@@ -9,6 +9,7 @@ from ridgepoint.core.caution import Caution
 from ridgepoint.core.errors import CannotMeasure
 from ridgepoint.core.machine import Cache
 from ridgepoint.core.units import format_si
+from ridgepoint.profiling.calls.knobs import IN_PYTHON, Knobs
 
 MOST_REPLICAS = 1 << 17
 """Python objects for more take longer to make than the measurement."""
@@ -39,6 +40,7 @@ def plan(
     caches: Sequence[Cache],
     memory_bytes: int,
     calls_affordable: float,
+    knobs: Knobs = IN_PYTHON,
 ) -> Plan:
     """Return the number of replicas to use in turn.
 
@@ -55,6 +57,8 @@ def plan(
     calls_affordable : float
         Number of calls that fit into the time of one sample: it limits the replicas, but not below
         four fillings of the last-level cache.
+    knobs : Knobs
+        How messages name what the user can change.
 
     Raises
     ------
@@ -77,7 +81,7 @@ def plan(
         raise CannotMeasure(
             what,
             reason="the caches of this host are unknown, so cold caches cannot be arranged",
-            remedy="measure it with warm caches: state='warm'",
+            remedy=f"measure it with warm caches: {knobs.warm}",
         )
     if not data_bytes:
         raise CannotMeasure(
@@ -95,7 +99,8 @@ def plan(
             reason=f"{needed} replicas of {format_si(data_bytes, 'B')} need "
             f"{format_si(needed * data_bytes, 'B')} of memory, and "
             f"{format_si(memory_bytes, 'B')} may be used",
-            remedy="use less data, or allow more memory: memory_bytes=",
+            remedy="use less data"
+            + ("" if knobs.memory is None else f", or allow more memory: {knobs.memory}"),
         )
     if needed > MOST_REPLICAS:
         raise CannotMeasure(

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from ridgepoint.core.errors import CannotMeasure
 from ridgepoint.core.measurement import State
 from ridgepoint.profiling.calls.foreign_arrays import with_own_data
+from ridgepoint.profiling.calls.in_parts import Parts
 from ridgepoint.profiling.calls.packing import Function, Packed, pack, pack_function
 
 
@@ -29,6 +30,9 @@ class Subject:
         State of the caches.
     threads : int or None
         Thread limit for BLAS and OpenMP; None: they choose.
+    parts : Parts or None
+        Calls that do a part of the same work and are counted in its place, if the caches are
+        cold; None: it is counted whole.
     """
 
     name: str
@@ -37,6 +41,7 @@ class Subject:
     handed_over: bytes
     state: State
     threads: int | None
+    parts: Parts | None = None
 
     @property
     def what(self) -> str:

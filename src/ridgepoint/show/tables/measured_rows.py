@@ -149,10 +149,12 @@ def _traffic(measurement: Measurement) -> Iterator[Row]:
             head = ""
     estimate = measurement.counted.estimate
     if estimate is not None:
-        yield (
-            "",
-            f"estimated from {estimate.bursts} bursts, {percent(estimate.share)} of all accesses",
-        )
+        of = {
+            "accesses": f"{estimate.bursts} bursts, {percent(estimate.share)} of all accesses",
+            "rounds": f"{estimate.bursts} calls that do {percent(estimate.share)} of the rounds of "
+            "the outermost loop",
+        }
+        yield "", f"estimated from {of[estimate.of]}"
 
 
 def _interval(measurement: Measurement, level: str) -> str:

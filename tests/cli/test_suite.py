@@ -1,6 +1,7 @@
 """The command `suite`: what it lists, refuses, and shows of results that were kept."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from figure_inputs import MACHINE
@@ -8,6 +9,7 @@ from suite_inputs import failed, result
 
 from ridgepoint.core.documents import decode, encode
 from ridgepoint.core.errors import Interrupted
+from ridgepoint.core.geometry import parse_geometry
 from ridgepoint.suites.kernels import find
 from ridgepoint.suites.kernels.measuring import cases, run_suite
 from ridgepoint.suites.kernels.results import KernelStudy
@@ -78,6 +80,16 @@ def test_figures_are_drawn_again_and_say_which_are_missing(cli, kept, tmp_path):
         (("--from", "/nowhere/results.json"), "cannot read '/nowhere/results.json'"),
         (("--from", "/dev/null"), "give a file written by 'ridgepoint suite"),
         (("--caches", "tepid"), "is not one of"),
+        (("fft.radix2", "--size", "100"), "fft.radix2 has no size 100: n must be a power of two"),
+        (("dgemm.naive", "--size", "nan"), "'nan' is not a whole number > 0"),
+        (("dgemm.naive", "--size", "100", "--full"), "give sizes or --full, not both"),
+        (("--cache", "l1=3"), "'l1=3' does not describe a cache"),
+        (("--machine", "nowhere"), "cannot find 'nowhere'"),
+        (("--repeat", "0"), "0 is not in the range"),
+        (("--limit", "nan"), "nan is not a number"),
+        (("--from", "x.json", "--size", "3"), "it cannot be combined with --size"),
+        (("--from", "x.json", "dgemm"), "it cannot be combined with names"),
+        (("--figures", "x", "--caches", "warm"), "it cannot be combined with --caches"),
     ],
 )
 def test_what_cannot_be_is_refused_in_one_line(cli, arguments, said):
@@ -96,6 +108,96 @@ def test_a_real_run_counts_what_is_known(cli):
 
     assert status == 0
     assert "1.000 (1.000)" in out
+
+
+@pytest.fixture
+def suite_here(cli, tmp_path, monkeypatch):
+    """Run the command on a machine that is not measured; cases answer as a test says."""
+    monkeypatch.setattr("ridgepoint.cli.common.machine_of_this_host", lambda *_: (1, MACHINE))
+
+    def run(*arguments, results):
+        def answer(cases, **asked):
+            run.cases, run.asked = cases, asked
+            return results
+
+        monkeypatch.setattr("ridgepoint.suites.kernels.measuring.run_suite", answer)
+        return cli("suite", *arguments, "--archive", tmp_path / "archive.sqlite3")
+
+    return run
+
+
+def test_a_case_that_could_not_be_measured_is_no_success(suite_here):
+    """As in the other suites; the others are shown all the same."""
+    status, out, _ = suite_here("daxpy.llvm", results=RUN.results)
+
+    assert status == 2
+    assert "daxpy.llvm n = 10, cold, 1 thread: no memory" in out
+    assert suite_here("daxpy.llvm", results=RUN.results[:1])[0] == 0
+
+
+def test_work_counted_wrongly_counts_more_than_a_case_that_is_missing(suite_here):
+    """With --validate the status is that of the check."""
+    assert suite_here("daxpy.llvm", "--validate", results=RUN.results)[0] == 1
+
+
+def test_sizes_samples_and_time_are_as_asked(suite_here):
+    """Each size once, in ascending order; advice names the options of the command."""
+    suite_here(
+        "daxpy.llvm", "--size", "300,100", "--size", "300", "--repeat", 7, "--limit", 2.5,
+        "--caches", "warm", "--threads", 1, results=(),
+    )  # fmt: skip
+
+    assert [(case.n, case.state) for case in suite_here.cases] == [(100, "warm"), (300, "warm")]
+    assert (suite_here.asked["repetitions"], suite_here.asked["limit_s"]) == (7, 2.5)
+    assert suite_here.asked["knobs"].samples == "--repeat, --limit"
+
+
+def test_given_caches_are_simulated_and_choose_the_sizes(suite_here):
+    """The data that cold calls must not find are those of this host's caches all the same."""
+    suite_here("dgemm.naive", "--cache", "l1=32k:8,l2=256k:8", "--caches", "cold", results=())
+    caches = suite_here.asked["caches"]
+
+    assert [(c.level, c.size_bytes) for c in caches if c.kind != "instruction"] == [
+        (1, 32768), (2, 262144),
+    ]  # fmt: skip
+    assert [case.n for case in suite_here.cases] == [40, 88, 152, 216, 280]
+    assert suite_here.asked["host_caches"] == (MACHINE.caches or None)
+
+
+def test_another_machine_gives_its_caches_and_its_roofs(suite_here, tmp_path):
+    """Of a published machine without caches those of this host are simulated, and that is said."""
+    file = tmp_path / "other.json"
+    other = replace(MACHINE, name="other", caches=parse_geometry("l1=16k:4,l2=128k:8"))
+    file.write_bytes(encode(other))
+    _, out, _ = suite_here("stream.add", "--machine", file, "--json", results=())
+
+    assert json.loads(out)["machine"]["name"] == "other"
+    assert suite_here.asked["caches"][:2] == other.caches
+    assert (
+        "csb does not describe its caches"
+        in suite_here("stream.add", "--machine", "csb", results=())[2]
+    )
+
+
+def test_kept_results_are_bounded_by_another_machine(cli, kept):
+    """Its roofs are drawn, nothing is measured."""
+    _, out, _ = cli("suite", "--from", kept, "--machine", "csb", "--json")
+
+    assert json.loads(out)["machine"]["name"] == "csb"
+
+
+@pytest.mark.slow
+def test_the_naive_product_falls_once_a_matrix_no_longer_fits(cli):
+    """Ofenbeck et al., Fig. 4: n/16 while the data fit, 0.25 flop/byte when they do not."""
+    status, out, _ = cli(
+        "suite", "dgemm.naive", "--caches", "cold", "--cache", "l1=8k:8,l2=64k:8",
+        "--size", "56,152", "--repeat", 3, "--json",
+    )  # fmt: skip
+    study = decode(out.encode(), KernelStudy, origin="here")
+    intensities = [placed.intensity_flop_per_byte for _, _, placed in study.placed]
+
+    assert status == 0
+    assert intensities == [pytest.approx(56 / 16, rel=0.1), pytest.approx(0.25, rel=0.05)]
 
 
 def test_a_request_to_stop_ends_the_suite(cli, monkeypatch):

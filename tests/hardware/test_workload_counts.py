@@ -4,7 +4,10 @@ import sys
 
 import pytest
 
+from ridgepoint.core.geometry import parse_geometry
 from ridgepoint.suites.kernels import all_workloads, find
+from ridgepoint.suites.kernels.measuring import run_suite
+from ridgepoint.suites.kernels.results import Case
 
 pytestmark = pytest.mark.valgrind
 
@@ -103,3 +106,25 @@ def test_cold_traffic_is_the_compulsory_one(argument, moved):
     assert written / calls == pytest.approx(expected.write_bytes, rel=0.05, abs=2048)
     total = expected.read_bytes + expected.write_bytes
     assert (read + written) / calls == pytest.approx(total, rel=0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("geometry", ["l1=8k:8,l2=64k:8", "l1=32k:8,l2=2m:16"])
+def test_some_rows_of_a_product_tell_what_all_of_them_do(geometry, monkeypatch):
+    """Work to the flop; traffic within three per cent, whether a matrix fits or not."""
+    case = Case(workload="dgemm.naive", n=408, state="cold", threads=1)
+
+    def counted():
+        (result,) = run_suite([case], repetitions=1, caches=parse_geometry(geometry))
+        return result.measurement.counted
+
+    part = counted()
+    monkeypatch.setattr("ridgepoint.suites.kernels.measuring._parts", lambda *_: None)
+    whole = counted()
+    moved = {traffic.level: traffic.total_bytes for traffic in whole.traffic}
+
+    assert part.estimate.share < 0.5
+    assert part.counts.work_flop == whole.counts.work_flop == 2 * 408**3
+    assert {traffic.level: traffic.total_bytes for traffic in part.traffic} == {
+        level: pytest.approx(amount, rel=0.03) for level, amount in moved.items()
+    }

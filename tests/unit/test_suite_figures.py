@@ -9,6 +9,7 @@ from suite_inputs import failed, result
 from ridgepoint.show.charts.suite_figures import suite_figures
 from ridgepoint.suites.kernels import find
 from ridgepoint.suites.kernels.figures import FIGURES, absent_figures, suite_cases
+from ridgepoint.suites.kernels.sizes import of_figures, quick
 
 NAMES = ["2a", "2b", "2c", "2d", "3", "4", "5a", "5b", "5c", "5d", "more"]
 LIBRARIES = ("daxpy.blas", "dgemv.blas", "dgemm.blas")
@@ -172,7 +173,7 @@ def test_an_unknown_figure_is_refused_by_name():
 
 def test_cases_are_those_that_the_figures_draw():
     """Of the textbook's FFT: one thread, cold and warm; of the loops of dgemm: cold alone."""
-    cases = suite_cases(handwritten("fft.radix2", "dgemm.naive"), threads=(1, 2))
+    cases = suite_cases(handwritten("fft.radix2", "dgemm.naive"), threads=(1, 2), sizes=quick)
     kinds = {(case.workload, case.state, case.threads) for case in cases}
 
     assert kinds == {
@@ -186,7 +187,9 @@ def test_cases_are_those_that_the_figures_draw():
 def test_sizes_are_of_the_workloads_own_series_from_its_smallest():
     """Few enough that all figures take minutes."""
     workload = find("fft.radix2")
-    sizes = [case.n for case in suite_cases([workload], threads=(1,), names=["5a"])]
+    sizes = [
+        case.n for case in suite_cases([workload], threads=(1,), names=["5a"], sizes=of_figures(()))
+    ]
 
     assert sizes == sorted(set(sizes) & set(workload.sizes))
     assert sizes[0] == 32
@@ -198,7 +201,7 @@ def test_results_of_the_cases_draw_the_figures_that_asked_for_them():
     workloads = handwritten("fft.radix2", "dgemm.blocked", "stencil.5point")
     results = [
         result(case.workload, case.n, state=case.state, threads=case.threads, pseudo_flop=1e6)
-        for case in suite_cases(workloads, threads=(1,), names=["5d", "4", "more"])
+        for case in suite_cases(workloads, threads=(1,), names=["5d", "4", "more"], sizes=quick)
     ]
 
     assert set(suite_figures(results, MACHINE)) >= {"5d", "4", "more"}
@@ -206,4 +209,4 @@ def test_results_of_the_cases_draw_the_figures_that_asked_for_them():
 
 def test_without_one_thread_no_sequential_case_is_asked_for():
     """Of code that knows one thread only, none is."""
-    assert suite_cases(handwritten("fft.radix2"), threads=(2,)) == ()
+    assert suite_cases(handwritten("fft.radix2"), threads=(2,), sizes=quick) == ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,9 +13,18 @@ from ridgepoint.cli import common
 from ridgepoint.cli.suite import SUITES, options, results
 
 if TYPE_CHECKING:
+    from ridgepoint.cli.progress import Progress
+    from ridgepoint.core.machine import Cache, Machine
+    from ridgepoint.kept.archive import Archive
     from ridgepoint.profiling.calls import MeterName
     from ridgepoint.suites.kernels import Workload
     from ridgepoint.suites.kernels.results import Case, KernelStudy
+    from ridgepoint.suites.kernels.sizes import Sizes
+
+_ONLY_MEASURING = (
+    *("names", "state", "threads", "meter", "sizes", "full", "geometry", "repeat", "limit_s"),
+)
+"""Parameters that say what to measure and how."""
 
 
 @click.command("kernels")
@@ -38,9 +48,31 @@ if TYPE_CHECKING:
         "native, and engine where native cannot count]"
     ),
 )
+@options.size_option(
+    "Measure these sizes instead, such as 300 or 100,200,...,1000; --list says what n counts.  "
+    "[default: a quick series; by the caches, with --cache or --machine]",
+    multiple=True,
+)
 @click.option(
     "--full", is_flag=True, help="Measure all sizes of the series, which takes much longer."
 )
+@click.option(
+    "--cache",
+    "geometry",
+    metavar="GEOMETRY",
+    help="Simulate these caches, and choose sizes by them: l1=32k:8,l2=256k:8 (size:ways).",
+)
+@click.option(
+    "--machine",
+    "machine_name",
+    metavar="FILE|NAME|ID",
+    help=(
+        "Bound the kernels by this machine, and simulate its caches: a file of 'ridgepoint "
+        "machine --json', a published machine, or a number or a name of 'ridgepoint list'."
+    ),
+)
+@options.repeat_option
+@options.limit_option
 @click.option(
     "--validate", "validates", is_flag=True, help="Print measured over expected work and traffic."
 )
@@ -53,14 +85,21 @@ if TYPE_CHECKING:
 @options.output_option("the results", "FILE.json")
 @common.json_option
 @common.archive_option
+@click.pass_context
 def command(
+    context: click.Context,
     *,
     names: tuple[str, ...],
     only_list: bool,
     state: str,
     threads: tuple[int, ...],
     meter: MeterName | None,
+    sizes: tuple[int, ...],
     full: bool,
+    geometry: str | None,
+    machine_name: str | None,
+    repeat: int | None,
+    limit_s: float | None,
     validates: bool,
     folder: Path | None,
     per_cycle: bool,
@@ -72,9 +111,14 @@ def command(
     """Run kernels of known work and traffic: all, or those of the given NAMEs.
 
     A NAME is that of a family (dgemm) or of one kernel (dgemm.naive). Each is timed natively and
-    counted, with cold caches and with warm ones, on one thread and on all cores. With --validate
-    the status is 1 if work that is known exactly was counted wrongly.
+    counted, with cold caches and with warm ones, on one thread and on all cores. Of large products
+    by three loops only some rows are counted; their traffic comes with an interval.
+
+    The exit status is 2 if a case could not be measured, and 1 with --validate if work that is
+    known exactly was counted wrongly.
     """
+    from ridgepoint.kept.archive import Archive
+    from ridgepoint.kept.lookup import machine_of
     from ridgepoint.show.tables.suite_table import validation
     from ridgepoint.suites.kernels.results import KernelStudy
     from ridgepoint.suites.kernels.validation import validate
@@ -82,13 +126,26 @@ def command(
     if only_list:
         _list(names)
         return 0
+    _refuse_contradictions(context, sizes=sizes, full=full)
+    chosen = machine_of(machine_name, archive_path) if machine_name is not None else None
     if folder is not None:
         common.made_folder(folder)
     if source is None:
-        cases = _cases(_chosen(names), state=state, threads=threads, full=full, folder=folder)
-        study = _measured(cases, meter=meter, archive_path=archive_path)
+        workloads = _chosen(names)
+        _require_sizes(workloads, sizes)
+        with Archive(archive_path) as archive, common.progress() as shown:
+            place = _place(archive, shown, chosen, geometry)
+            cases = _cases(
+                workloads,
+                state=state,
+                threads=threads,
+                sizes=_sizes(place, sizes=sizes, full=full, for_figures=folder is not None),
+                for_figures=folder is not None,
+            )
+            study = _measured(cases, place, shown, meter=meter, repeat=repeat, limit_s=limit_s)
     else:
         study = results.read(source, KernelStudy)
+        study = study if chosen is None else replace(study, machine=chosen)
 
     results.show_and_keep(
         study,
@@ -98,7 +155,9 @@ def command(
         folder=folder,
         draw=lambda folder: _draw(study, folder, per_cycle=per_cycle),
     )
-    return _status(study) if validates else 0
+    if validates and not _is_right(study):
+        return 1
+    return 2 if source is None and study.unmeasured else 0
 
 
 def _own(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -141,35 +200,155 @@ def _list(names: Sequence[str]) -> None:
     common.console().print(workloads(_chosen(names), {} if names else missing()))
 
 
+def _refuse_contradictions(context: click.Context, *, sizes: Sequence[int], full: bool) -> None:
+    """Refuse options that would have no effect.
+
+    Raises
+    ------
+    click.BadParameter
+    """
+    given = {
+        parameter.name: parameter.opts[-1]
+        for parameter in context.command.params
+        if parameter.name is not None
+        and context.get_parameter_source(parameter.name) is click.core.ParameterSource.COMMANDLINE
+    }
+    for name, why, unused in (
+        ("source", "the results of a file were measured before", _ONLY_MEASURING),
+        ("folder", "the figures say what they need", ("state", "full")),
+    ):
+        if name in given and (also := [given[other] for other in unused if other in given]):
+            raise click.BadParameter(
+                f"it cannot be combined with {', '.join(also)}: {why}",
+                param_hint=f"'{given[name]}'",
+            )
+    if sizes and full:
+        raise click.BadParameter("give sizes or --full, not both", param_hint="'--size'")
+
+
+def _require_sizes(workloads: Sequence[Workload], sizes: Sequence[int]) -> None:
+    """Refuse sizes that a workload does not have.
+
+    Raises
+    ------
+    click.BadParameter
+    """
+    for workload in workloads:
+        for n in sizes:
+            try:
+                workload.expected(n)
+            except ValueError as error:
+                raise click.BadParameter(
+                    f"{workload.name} has no size {n}: {error}; name the kernels that have it",
+                    param_hint="'--size'",
+                ) from error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Place:
+    """What bounds the kernels, and which caches are simulated.
+
+    Parameters
+    ----------
+    machine : Machine
+        Machine whose roofs apply.
+    caches : tuple of Cache
+        Caches to simulate.
+    host_caches : tuple of Cache or None
+        Caches of this host by measurement; None: they were not measured.
+    is_chosen : bool
+        Whether the user chose the machine or the caches.
+    """
+
+    machine: Machine
+    caches: tuple[Cache, ...]
+    host_caches: tuple[Cache, ...] | None
+    is_chosen: bool
+
+
+def _place(
+    archive: Archive, shown: Progress, chosen: Machine | None, geometry: str | None
+) -> _Place:
+    from ridgepoint.ceilings.this_host import machine_of_this_host_if_kept
+    from ridgepoint.cli.counting import caches_to_simulate
+    from ridgepoint.models.caches.capacity import ends_of
+
+    if chosen is None:
+        host: Machine | None = common.machine_of_this_host(archive, shown)[1]
+    else:
+        kept = machine_of_this_host_if_kept(archive)
+        host = None if kept is None else kept[1]
+        if geometry is None and not chosen.caches:
+            common.say(
+                f"{chosen.name} does not describe its caches: those of this host are simulated; "
+                "--cache l1=32k:8,l2=256k:8,l3=12m:16 describes others"
+            )
+    machine = chosen or host
+    assert machine is not None
+    # The most that a program gets here: data that leave it are cold.
+    measured = () if host is None else (ends_of(host) or (host.caches,))[-1]
+    return _Place(
+        machine=machine,
+        caches=caches_to_simulate(geometry, machine if machine.caches else host),
+        host_caches=measured or None,
+        is_chosen=chosen is not None or geometry is not None,
+    )
+
+
+def _sizes(place: _Place, *, sizes: tuple[int, ...], full: bool, for_figures: bool) -> Sizes:
+    from ridgepoint.suites.kernels import sizes as series
+
+    if sizes:
+        return lambda workload: sizes
+    if full:
+        return series.full
+    if place.is_chosen:
+        return series.around(place.caches)
+    return series.of_figures(place.caches) if for_figures else series.quick
+
+
 def _cases(
     chosen: Sequence[Workload],
     *,
     state: str,
     threads: Sequence[int],
-    full: bool,
-    folder: Path | None,
+    sizes: Sizes,
+    for_figures: bool,
 ) -> tuple[Case, ...]:
     from ridgepoint.host import usable_cpus
     from ridgepoint.suites.kernels.figures import suite_cases
     from ridgepoint.suites.kernels.measuring import cases
 
     numbers = sorted(set(threads or (1, len(usable_cpus()))))
-    if folder is not None:
-        return suite_cases(chosen, threads=numbers)
-    return cases(chosen, states=options.states(state), threads=numbers, full=full)
+    if for_figures:
+        return suite_cases(chosen, threads=numbers, sizes=sizes)
+    return cases(chosen, states=options.states(state), threads=numbers, sizes=sizes)
 
 
 def _measured(
-    cases: Sequence[Case], *, meter: MeterName | None, archive_path: Path | None
+    cases: Sequence[Case],
+    place: _Place,
+    shown: Progress,
+    *,
+    meter: MeterName | None,
+    repeat: int | None,
+    limit_s: float | None,
 ) -> KernelStudy:
-    from ridgepoint.kept.archive import Archive
-    from ridgepoint.suites.kernels.measuring import run_suite
+    from ridgepoint.profiling.calls.knobs import OF_THE_COMMAND
+    from ridgepoint.suites.kernels.measuring import LIMIT_S, run_suite
     from ridgepoint.suites.kernels.results import KernelStudy
 
-    with Archive(archive_path) as archive, common.progress() as shown:
-        _, machine = common.machine_of_this_host(archive, shown)
-        measured = run_suite(cases, meter=meter, caches=machine.caches or None, report=shown.step)
-        return KernelStudy(machine=machine, results=measured)
+    measured = run_suite(
+        cases,
+        repetitions=repeat,
+        meter=meter,
+        caches=place.caches or None,
+        host_caches=place.host_caches,
+        limit_s=limit_s or LIMIT_S,
+        knobs=OF_THE_COMMAND,
+        report=shown.step,
+    )
+    return KernelStudy(machine=place.machine, results=measured)
 
 
 def _draw(study: KernelStudy, folder: Path, *, per_cycle: bool) -> None:
@@ -184,16 +363,15 @@ def _draw(study: KernelStudy, folder: Path, *, per_cycle: bool) -> None:
         common.say(f"figure {name} is not drawn: {why}")
 
 
-def _status(study: KernelStudy) -> int:
-    """Return 1 if work that is known exactly was counted wrongly, or was not counted."""
+def _is_right(study: KernelStudy) -> bool:
+    """Return whether all work that is known exactly was counted, and counted rightly."""
     from ridgepoint.suites.kernels import all_workloads
 
     # Ours can run anywhere; kept results may be of a library that is not here.
     ours = {workload.name for workload in all_workloads() if workload.is_handwritten}
     exact = [result for result in study.results if result.case.workload in ours]
-    right = (
+    return all(
         result.measurement is not None
         and result.measurement.counted.counts.work_flop == result.expected.work_flop
         for result in exact
     )
-    return 0 if all(right) else 1

@@ -32,6 +32,31 @@ from_option = click.option(
 )
 
 
+repeat_option = click.option(
+    "--repeat",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Samples of each runtime.  [default: 10 to 30, until the interval is tight]",
+)
+limit_option = common.seconds_option(
+    "--limit",
+    "Time for the samples of one case: fewer are taken, but at least three; a case whose single "
+    "call takes longer is not measured.  [default: 10]",
+)
+
+
+def size_option(summary: str, **options: Any) -> Callable[[Command], Command]:
+    """Return the option for sizes, which the command gets as ``sizes``."""
+    return click.option(
+        "--size",
+        "sizes",
+        metavar="N[,N...]",
+        callback=lambda context, parameter, value: _sizes(value),
+        help=summary,
+        **options,
+    )
+
+
 def threads_option(summary: str, **options: Any) -> Callable[[Command], Command]:
     """Return the option for a number of threads that this host's CPUs can run at once."""
     return click.option(
@@ -86,6 +111,12 @@ def names_argument(
 def states(state: str) -> tuple[Any, ...]:
     """Return the states of the caches that ``--caches`` asks for."""
     return ("cold", "warm") if state == "both" else (state,)
+
+
+def _sizes(texts: Sequence[str]) -> tuple[int, ...]:
+    from ridgepoint.cli.numbers import whole_numbers
+
+    return tuple(sorted({n for text in texts for n in whole_numbers(text, "--size")}))
 
 
 def _known(names: tuple[str, ...], known: Sequence[str]) -> tuple[str, ...]:

@@ -50,7 +50,7 @@ def _row(result: Result, measurement: Measurement, placed: Placement) -> tuple[s
         str(case.threads),
         shown_amount(runtime, "s", digits=3),
         format_si(performance.median, "", digits=3) if performance and has_work else "-",
-        _shown(intensity) if has_work else "-",
+        f"{_shown(intensity)}{_interval(measurement)}" if has_work else "-",
         UNKNOWN if placed.efficiency is None else percent(placed.efficiency),
         UNKNOWN if placed.bound is None else ", ".join(placed.bindings),
     )
@@ -58,6 +58,16 @@ def _row(result: Result, measurement: Measurement, placed: Placement) -> tuple[s
 
 def _shown(intensity: float | None) -> str:
     return "no traffic" if intensity is None else shown_intensity(intensity)
+
+
+def _interval(measurement: Measurement) -> str:
+    """Return the half width of the intensity's interval, if the traffic was estimated."""
+    estimate = measurement.counted.estimate
+    interval = None if estimate is None else estimate.at("dram")
+    if interval is None or not interval.total_bytes[0]:
+        return ""
+    low, high = interval.total_bytes
+    return f" ±{percent((high - low) / (high + low))}"
 
 
 def validation(validations: Sequence[Validation]) -> RenderableType:

@@ -14,24 +14,11 @@ from ridgepoint.suites.kernels.results import Case, Result
 
 if TYPE_CHECKING:
     from ridgepoint.suites.kernels import Workload
+    from ridgepoint.suites.kernels.sizes import Sizes
 
 Kernel = tuple[str, ...]
 """A path of a figure: workloads of which the first that there is stands for all. One without an
 implementation is every workload of its family, each a path."""
-
-_MOST_SIZES = 5
-# The largest n that a figure uses of a workload or family: counting takes up to 100 times as
-# long as running, and all figures together should take less than ten minutes.
-_LARGEST = {
-    "dgemm.naive": 600,
-    "dgemm.blocked": 600,
-    "dgemm": 1300,
-    "dgemv": 2200,
-    "fft": 1 << 20,
-    "stencil": 2048,
-    "spmv": 64_000,
-    "stream": 4_096_000,
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,6 +120,7 @@ def suite_cases(
     *,
     threads: Sequence[int],
     names: Sequence[str] | None = None,
+    sizes: Sizes,
 ) -> tuple[Case, ...]:
     """Return the cases that figures need, each once.
 
@@ -143,6 +131,8 @@ def suite_cases(
     threads : sequence of int
     names : sequence of str or None
         Names in `FIGURES`; None: all.
+    sizes : callable
+        Maps a workload to its sizes.
 
     Raises
     ------
@@ -156,7 +146,7 @@ def suite_cases(
         for workload in _chosen(figure.kernels, by_name)
         for number in sorted(set(threads))
         if figure.wants(number, max(threads)) and (number == 1 or by_name[workload].parallel)
-        for n in _sizes(by_name[workload])
+        for n in sizes(by_name[workload])
     )
     return tuple(dict.fromkeys(wanted))
 
@@ -234,16 +224,6 @@ def _chosen(
 
 def _families(names: Iterable[str]) -> set[str]:
     return {name.partition(".")[0] for name in names}
-
-
-def _sizes(workload: Workload) -> tuple[int, ...]:
-    """Return the sizes of a workload for a figure: at most `most`, evenly from its series."""
-    largest = _LARGEST.get(workload.name, _LARGEST.get(workload.family))
-    sizes = [n for n in workload.sizes if largest is None or n <= largest]
-    if len(sizes) <= _MOST_SIZES:
-        return tuple(sizes)
-    step = (len(sizes) - 1) / (_MOST_SIZES - 1)
-    return tuple(sizes[round(step * index)] for index in range(_MOST_SIZES))
 
 
 def _results_of(figure: SuiteFigure, results: Sequence[Result]) -> list[Result]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from ridgepoint.suites.kernels.ir import Element, Function, Vectors
 from ridgepoint.suites.kernels.native import native
@@ -25,6 +28,13 @@ SQUARE_QUICK_SIZES = (100, 300, 600)
 
 _NAIVE_SIZES = (*_VALIDATED, 700, 1000)
 _NAIVE_QUICK_SIZES = (100, 200, 300)
+
+_LINE = 8  # numbers in a cache line
+_BYTES = 8  # of a number
+_COUNTED_WHOLE = 400  # the largest n of the loops whose calls are all counted whole
+
+# The more rounds, the less what surrounds the calls disturbs. The first that save half of them.
+_COUNTED_ROUNDS = ((4, 16, 28, 40, 52), (2, 4, 6, 8, 10), (1, 2, 3, 4), (1, 2, 3))
 
 _COLUMNS = 4
 _GROWTH = 1e-9  # of the product that a call of the loops adds to C
@@ -91,6 +101,9 @@ def _add_columns(code: Function, index: str, columns: int) -> None:
     code.each(f"i{index}", "%n", reads=reads, write="%y", body=body)
 
 
+_LOOPS_PARAMETERS = "i64 %n, i64 %rounds, i64 %stride, i64 %rows, ptr %a, ptr %b, ptr %c"
+
+
 def _loops_operands(n: int) -> tuple[Operand, ...]:
     square = Operand(shape=(n, n))
     return Operand(shape=(n, n), scale=_GROWTH), square, square
@@ -102,16 +115,19 @@ def _loops_expected(n: int) -> Expected:
 
 
 def _naive_source(name: str, vectors: Vectors) -> str:
-    """Return the source of ``for i: for j: for k: c[i, j] += a[i, k] * b[k, j]``."""
-    code = Function(name, "i64 %n, ptr %a, ptr %b, ptr %c", vectors)
-    with code.loop("i", "0", "%n"), code.loop("j", "0", "%n"):
+    """Return the source of ``for i: for j: for k: c[i, j] += a[i, k] * b[k, j]``.
+
+    The i are those of `_of_rounds`.
+    """
+    code = Function(name, _LOOPS_PARAMETERS, vectors)
+    with _of_rounds(code), code.loop("i", "%begin", "%end"), code.loop("j", "0", "%n"):
         _add_dot(code, "0", "%n")
     return code.text()
 
 
 def _blocked_source(name: str, vectors: Vectors) -> str:
     """Return the source of the same three loops within three over blocks."""
-    code = Function(name, "i64 %n, ptr %a, ptr %b, ptr %c", vectors)
+    code = Function(name, _LOOPS_PARAMETERS, vectors)
 
     def blocks(index: str) -> None:
         code.add(
@@ -121,7 +137,8 @@ def _blocked_source(name: str, vectors: Vectors) -> str:
 
     step = str(BLOCK)
     with (
-        code.loop("i0", "0", "%n", step=step),
+        _of_rounds(code),
+        code.loop("i0", "%begin", "%end", step=step),
         code.loop("j0", "0", "%n", step=step),
         code.loop("k0", "0", "%n", step=step),
     ):
@@ -130,6 +147,21 @@ def _blocked_source(name: str, vectors: Vectors) -> str:
         with code.loop("i", "%i0", "%i.end"), code.loop("j", "%j0", "%j.end"):
             _add_dot(code, "%k0", "%k.end")
     return code.text()
+
+
+@contextlib.contextmanager
+def _of_rounds(code: Function) -> Iterator[None]:
+    """Write the loop over rounds, each of `rows` rows from ``%begin`` to ``%end``.
+
+    One round of n rows is the whole product; fewer rows, `stride` apart, are a part of it.
+    """
+    with code.loop("round", "0", "%rounds"):
+        code.add(
+            "%begin = mul i64 %round, %stride",
+            "%far = add i64 %begin, %rows",
+            "%end = call i64 @llvm.smin.i64(i64 %far, i64 %n)",
+        )
+        yield
 
 
 def _add_dot(code: Function, begin: str, end: str) -> None:
@@ -158,7 +190,52 @@ def _compile_dgemv(n: int, threads: int) -> Call:
     return native(_dgemv_source, "dgemv", sizes=(n,), pointers=3, scalars=(1 / n, BETA))
 
 
-def _loops(name: str, source: Callable[[str, Vectors], str]) -> Workload:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Rounds:
+    """The outermost loop of a product, in rounds of whole cache lines of A and C.
+
+    Parameters
+    ----------
+    name : str
+    source : callable
+    rows : callable
+        Maps n to the number of rows of a round.
+    """
+
+    name: str
+    source: Callable[[str, Vectors], str]
+    rows: Callable[[int], int]
+
+    def length(self, n: int) -> float:
+        """Return how many rounds the whole product has."""
+        return n / self.rows(n)
+
+    def parts(self, n: int) -> tuple[int, ...]:
+        """Return the rounds of each call to count; none: it is counted whole."""
+        if n <= _COUNTED_WHOLE:
+            return ()
+        shorter = (rounds for rounds in _COUNTED_ROUNDS if 2 * sum(rounds) <= self.length(n))
+        return next(shorter, ())
+
+    def size_reusing(self, nbytes: int) -> int:
+        """Return the n with which B has about so many bytes.
+
+        A row is an odd number of lines, so that the lines of a column lie in different sets.
+        """
+        step = 2 * _LINE
+        return max(0, round((math.sqrt(nbytes / _BYTES) - _LINE) / step)) * step + _LINE
+
+    def compile(self, n: int, rounds: int | None) -> Call:
+        """Return the call of some rounds, evenly apart; None: of all."""
+        sizes = (n, 1, n, n)
+        if rounds is not None:
+            rows = self.rows(n)
+            sizes = (n, rounds, n // rows // rounds * rows, rows)
+        return native(self.source, f"dgemm_{self.name}", sizes=sizes, pointers=3)
+
+
+def _loops(outer: _Rounds) -> Workload:
+    name = outer.name
     return Workload(
         name=f"dgemm.{name}",
         formula="C = C + A B",
@@ -166,9 +243,10 @@ def _loops(name: str, source: Callable[[str, Vectors], str]) -> Workload:
         quick_sizes=_NAIVE_QUICK_SIZES,
         operands=_loops_operands,
         expect=_loops_expected,
-        compile=lambda n, threads: native(source, f"dgemm_{name}", sizes=(n,), pointers=3),
+        compile=lambda n, threads: outer.compile(n, None),
         reference=lambda a, b, c: c + a @ b,
         is_handwritten=True,
+        outer=outer,
     )
 
 
@@ -184,6 +262,18 @@ WORKLOADS = (
         reference=dgemv_reference,
         is_handwritten=True,
     ),
-    _loops("naive", _naive_source),
-    _loops("blocked", _blocked_source),
+    _loops(
+        _Rounds(
+            name="naive",
+            source=_naive_source,
+            rows=lambda n: _LINE // math.gcd(n, _LINE),
+        )
+    ),
+    _loops(
+        _Rounds(
+            name="blocked",
+            source=_blocked_source,
+            rows=lambda n: BLOCK,
+        )
+    ),
 )

@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property
 
-from ridgepoint.core.errors import RidgepointError
+from ridgepoint.core.errors import CannotMeasure, RidgepointError
 from ridgepoint.core.machine import Cache
 from ridgepoint.core.measurement import Measurement, State
+from ridgepoint.core.units import format_si
+from ridgepoint.host import System
 from ridgepoint.profiling.calls import MeterName, Subject, measure_all
+from ridgepoint.profiling.calls.in_parts import Parts
+from ridgepoint.profiling.calls.knobs import IN_PYTHON, Knobs
 from ridgepoint.profiling.calls.loops import Loop, loop_over
 from ridgepoint.profiling.calls.packing import Packed, pack, pack_function
 from ridgepoint.suites.kernels import Array, Arrays, Call, Workload, find
 from ridgepoint.suites.kernels.results import Case, Result
+from ridgepoint.suites.kernels.sizes import Sizes, quick
 from ridgepoint.suites.study import attempt
 
+LIMIT_S = 10.0
 _COUNTED_S = 0.005
 
 
@@ -26,21 +32,23 @@ class WorkloadCall:
     name : str
     n : int
     threads : int
+    rounds : int or None
+        Rounds of its outermost loop; None: all of them.
     """
 
-    def __init__(self, name: str, n: int, threads: int) -> None:
-        self.name, self.n, self.threads = name, n, threads
+    def __init__(self, name: str, n: int, threads: int, rounds: int | None = None) -> None:
+        self.name, self.n, self.threads, self.rounds = name, n, threads, rounds
 
     @cached_property
     def _prepared(self) -> Call:
-        return find(self.name).prepare(self.n, threads=self.threads)
+        return find(self.name).prepare(self.n, threads=self.threads, rounds=self.rounds)
 
     def __call__(self, *arrays: Array) -> None:
         """Call it once on arrays of `Workload.make`."""
         self._prepared(*arrays)
 
-    def __reduce__(self) -> tuple[type[WorkloadCall], tuple[str, int, int]]:
-        return type(self), (self.name, self.n, self.threads)
+    def __reduce__(self) -> tuple[type[WorkloadCall], tuple[str, int, int, int | None]]:
+        return type(self), (self.name, self.n, self.threads, self.rounds)
 
 
 class CompiledCall(WorkloadCall):
@@ -56,7 +64,7 @@ def cases(
     *,
     states: Sequence[State],
     threads: Sequence[int],
-    full: bool = False,
+    sizes: Sizes = quick,
 ) -> tuple[Case, ...]:
     """Return the cases of a run, workload by workload.
 
@@ -66,8 +74,8 @@ def cases(
     states : sequence of {"warm", "cold"}
     threads : sequence of int
         Thread counts; above 1 only for workloads that can use several threads.
-    full : bool
-        Whether to use all sizes, which takes long, instead of the quick ones.
+    sizes : callable
+        Maps a workload to its sizes.
     """
     return tuple(
         Case(workload=workload.name, n=n, state=state, threads=number)
@@ -75,7 +83,7 @@ def cases(
         for number in threads
         if number == 1 or workload.parallel
         for state in states
-        for n in (workload.sizes if full else workload.quick_sizes)
+        for n in sizes(workload)
     )
 
 
@@ -85,7 +93,9 @@ def run_suite(
     repetitions: int | None = None,
     meter: MeterName | None = None,
     caches: Sequence[Cache] | None = None,
-    limit_s: float = 3.0,
+    host_caches: Sequence[Cache] | None = None,
+    limit_s: float = LIMIT_S,
+    knobs: Knobs = IN_PYTHON,
     report: Callable[[str], None] = lambda what: None,
 ) -> tuple[Result, ...]:
     """Measure all cases; a case that fails does not stop the others.
@@ -99,8 +109,13 @@ def run_suite(
         The meter; see `ridgepoint.measure`.
     caches : sequence of Cache or None
         Caches to simulate; None: this host's.
+    host_caches : sequence of Cache or None
+        Caches of this host as they were measured, which cold calls must find without their data;
+        None: as the system describes them.
     limit_s : float
-        Time limit for the samples of one case, in seconds.
+        Time limit for the samples of one case, in seconds; at least three are taken.
+    knobs : Knobs
+        How messages name what the user can change.
     report : callable
         Called with a description of each step as it begins.
 
@@ -117,7 +132,9 @@ def run_suite(
         repetitions=repetitions,
         meter=meter,
         caches=caches,
+        host_caches=host_caches,
         limit_s=limit_s,
+        knobs=knobs,
         counted_s=_COUNTED_S,
         report=report,
     )
@@ -137,6 +154,7 @@ def _subject(case: Case, data: dict[tuple[str, int], Packed]) -> Subject:
     what = f"cannot measure {name!r}"
     key = (case.workload, case.n)
     if key not in data:
+        _require_memory(what, workload.data_bytes(case.n))
         data[key] = pack(what, workload.make(case.n))
     return Subject(
         name=name,
@@ -145,6 +163,45 @@ def _subject(case: Case, data: dict[tuple[str, int], Packed]) -> Subject:
         handed_over=pack_function(what, call),
         state=case.state,
         threads=case.threads,
+        parts=_parts(workload, case),
+    )
+
+
+def _require_memory(what: str, data_bytes: int) -> None:
+    """Refuse data that do not fit into memory.
+
+    Raises
+    ------
+    CannotMeasure
+    """
+    available_bytes = System().available_bytes
+    if available_bytes is not None and data_bytes > available_bytes:
+        raise CannotMeasure(
+            what,
+            reason=f"its data are {format_si(data_bytes, 'B')}, and "
+            f"{format_si(available_bytes, 'B')} of memory are available",
+            remedy="measure a smaller size",
+        )
+
+
+def _parts(workload: Workload, case: Case) -> Parts | None:
+    """Return what is counted in place of a call; None: all of it.
+
+    Only of cold calls: in warm ones, what the caches keep of the call before depends on all rounds.
+    """
+    rounds = () if workload.outer is None else workload.outer.parts(case.n)
+    if workload.outer is None or not rounds or case.state != "cold":
+        return None
+    return Parts(
+        length=workload.outer.length(case.n),
+        rounds=rounds,
+        functions=tuple(
+            pack_function(
+                f"cannot measure {str(case)!r}",
+                CompiledCall(case.workload, case.n, case.threads, number),
+            )
+            for number in rounds
+        ),
     )
 
 

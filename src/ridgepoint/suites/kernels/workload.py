@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 
@@ -15,6 +16,22 @@ Call = Callable[..., None]
 """Called with the arrays of `Workload.make`, in their order."""
 
 _TOLERANCE = 1e-9
+
+
+class OuterLoop(Protocol):
+    """The outermost loop of a workload, whose rounds all do the same work."""
+
+    def length(self, n: int) -> float:
+        """Return its number of rounds; the last one may be incomplete."""
+
+    def parts(self, n: int) -> tuple[int, ...]:
+        """Return the rounds of each call to count; none: it is counted whole."""
+
+    def size_reusing(self, nbytes: int) -> int:
+        """Return the n with which every round reads about so many bytes that all others read."""
+
+    def compile(self, n: int, rounds: int) -> Call:
+        """Return the call of some rounds, evenly apart."""
 
 
 def _present() -> None:
@@ -50,6 +67,8 @@ class Workload:
         Whether it can use several threads.
     is_handwritten : bool
         Whether its code is ours, compiled by LLVM, so that its work is known exactly.
+    outer : OuterLoop or None
+        Its outermost loop, if a part of that tells what the whole does.
     absence : callable
         Returns why it cannot run here and what to do, or None.
     """
@@ -65,6 +84,7 @@ class Workload:
     result: int = field(default=-1, repr=False)
     parallel: bool = False
     is_handwritten: bool = False
+    outer: OuterLoop | None = field(default=None, repr=False)
     absence: Callable[[], tuple[str, str] | None] = field(default=_present, repr=False)
 
     @property
@@ -94,7 +114,7 @@ class Workload:
         """
         return allocate(self.operands(n), seed)
 
-    def prepare(self, n: int, *, threads: int = 1) -> Call:
+    def prepare(self, n: int, *, threads: int = 1, rounds: int | None = None) -> Call:
         """Return the callable to measure, ready to run on the arrays of `make`.
 
         Parameters
@@ -103,11 +123,14 @@ class Workload:
         threads : int
             Number of threads. Those of a BLAS are set for the whole process, until a call with
             another number is prepared.
+        rounds : int or None
+            Rounds of its outermost loop; None: all of them.
 
         Raises
         ------
         ValueError
-            If n is not one of its sizes, or if it cannot use several threads.
+            If n is not one of its sizes, if it cannot use several threads, or if no rounds of it
+            can be done apart.
         CannotMeasure
             If a library that it needs is missing or refuses.
         """
@@ -115,7 +138,11 @@ class Workload:
             raise ValueError(f"n and threads must be > 0, got {n!r} and {threads!r}")
         if threads > 1 and not self.parallel:
             raise ValueError(f"{self.name} runs in one thread, got threads={threads!r}")
-        return self.compile(n, threads)
+        if rounds is None:
+            return self.compile(n, threads)
+        if self.outer is None:
+            raise ValueError(f"{self.name} is only done whole, got rounds={rounds!r}")
+        return self.outer.compile(n, rounds)
 
     def check(self, n: int, *, threads: int = 1) -> None:
         """Compare one call's result with NumPy's.

@@ -86,7 +86,7 @@ def test_figures_are_drawn_again_and_say_which_are_missing(cli, kept, tmp_path):
         (("--cache", "l1=3"), "'l1=3' does not describe a cache"),
         (("--machine", "nowhere"), "cannot find 'nowhere'"),
         (("--repeat", "0"), "0 is not in the range"),
-        (("--limit", "nan"), "nan is not a number"),
+        (("--limit", "nan"), "'nan' is not finite"),
         (("--from", "x.json", "--size", "3"), "it cannot be combined with --size"),
         (("--from", "x.json", "dgemm"), "it cannot be combined with names"),
         (("--figures", "x", "--caches", "warm"), "it cannot be combined with --caches"),

@@ -153,7 +153,7 @@ def test_sizes_samples_and_time_are_as_asked(suite_here):
 
 
 def test_given_caches_are_simulated_and_choose_the_sizes(suite_here):
-    """The data that cold calls must not find are those of this host's caches all the same."""
+    """From a matrix that a sixteenth of the last one holds to one of twice its size."""
     suite_here("dgemm.naive", "--cache", "l1=32k:8,l2=256k:8", "--caches", "cold", results=())
     caches = suite_here.asked["caches"]
 
@@ -161,7 +161,6 @@ def test_given_caches_are_simulated_and_choose_the_sizes(suite_here):
         (1, 32768), (2, 262144),
     ]  # fmt: skip
     assert [case.n for case in suite_here.cases] == [40, 88, 152, 216, 280]
-    assert suite_here.asked["host_caches"] == (MACHINE.caches or None)
 
 
 def test_another_machine_gives_its_caches_and_its_roofs(suite_here, tmp_path):

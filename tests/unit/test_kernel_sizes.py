@@ -53,3 +53,10 @@ def test_few_are_taken_evenly():
     """From the first to the last."""
     assert evenly(range(10), 4) == (0, 3, 6, 9)
     assert evenly([1, 2], 5) == (1, 2)
+
+
+def test_figures_leave_out_data_too_small_for_cold_caches():
+    """A transform of 32 points has 1 KiB."""
+    chosen = of_figures(SMALL, least_bytes=8000)
+
+    assert chosen(find("fft.radix2"))[0] == 256

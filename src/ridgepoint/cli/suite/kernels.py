@@ -254,15 +254,12 @@ class _Place:
         Machine whose roofs apply.
     caches : tuple of Cache
         Caches to simulate.
-    host_caches : tuple of Cache or None
-        Caches of this host by measurement; None: they were not measured.
     is_chosen : bool
         Whether the user chose the machine or the caches.
     """
 
     machine: Machine
     caches: tuple[Cache, ...]
-    host_caches: tuple[Cache, ...] | None
     is_chosen: bool
 
 
@@ -271,7 +268,6 @@ def _place(
 ) -> _Place:
     from ridgepoint.ceilings.this_host import machine_of_this_host_if_kept
     from ridgepoint.cli.counting import caches_to_simulate
-    from ridgepoint.models.caches.capacity import ends_of
 
     if chosen is None:
         host: Machine | None = common.machine_of_this_host(archive, shown)[1]
@@ -285,17 +281,16 @@ def _place(
             )
     machine = chosen or host
     assert machine is not None
-    # The most that a program gets here: data that leave it are cold.
-    measured = () if host is None else (ends_of(host) or (host.caches,))[-1]
     return _Place(
         machine=machine,
         caches=caches_to_simulate(geometry, machine if machine.caches else host),
-        host_caches=measured or None,
         is_chosen=chosen is not None or geometry is not None,
     )
 
 
 def _sizes(place: _Place, *, sizes: tuple[int, ...], full: bool, for_figures: bool) -> Sizes:
+    from ridgepoint.host import System
+    from ridgepoint.profiling.calls.replicas import least_cold_bytes
     from ridgepoint.suites.kernels import sizes as series
 
     if sizes:
@@ -304,7 +299,9 @@ def _sizes(place: _Place, *, sizes: tuple[int, ...], full: bool, for_figures: bo
         return series.full
     if place.is_chosen:
         return series.around(place.caches)
-    return series.of_figures(place.caches) if for_figures else series.quick
+    if not for_figures:
+        return series.quick
+    return series.of_figures(place.caches, least_bytes=least_cold_bytes(System().caches))
 
 
 def _cases(
@@ -343,7 +340,6 @@ def _measured(
         repetitions=repeat,
         meter=meter,
         caches=place.caches or None,
-        host_caches=place.host_caches,
         limit_s=limit_s or LIMIT_S,
         knobs=OF_THE_COMMAND,
         report=shown.step,

@@ -147,7 +147,6 @@ def measure_all(
     limit_s: float = 60.0,
     timeout_s: float | None = None,
     counted_s: float = COUNTED_S,
-    host_caches: Sequence[Cache] | None = None,
     knobs: Knobs = IN_PYTHON,
     report: Callable[[str], None] = lambda what: None,
 ) -> list[Measurement | RidgepointError]:
@@ -161,9 +160,6 @@ def measure_all(
     counted_s : float
         Native time limit of the counted calls of one subject: counting takes up to 100 times as
         long.
-    host_caches : sequence of Cache or None
-        Caches that cold calls must find without their data, for example with the capacities that
-        were measured here; None: as the system describes them.
     knobs : Knobs
         How messages name what the user can change.
     report : callable
@@ -209,7 +205,6 @@ def measure_all(
                     repetitions=repetitions,
                     limit_s=limit_s,
                     memory_bytes=memory_bytes,
-                    host_caches=host_caches,
                     knobs=knobs,
                 )
             except CannotMeasure as error:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.errors import CannotMeasure, RidgepointError
 from ridgepoint.core.estimate import Estimate
-from ridgepoint.core.machine import Cache
 from ridgepoint.core.timed import Timed
 from ridgepoint.core.units import format_si
 from ridgepoint.host import System, of_activity
@@ -76,7 +75,6 @@ def time_natively(
     repetitions: int | None,
     limit_s: float,
     memory_bytes: int | None,
-    host_caches: Sequence[Cache] | None = None,
     knobs: Knobs = IN_PYTHON,
 ) -> Native:
     """Time calls.
@@ -90,8 +88,6 @@ def time_natively(
         Time limit of all samples together, in seconds.
     memory_bytes : int or None
         Memory limit of all replicas together; None: a quarter of the available memory.
-    host_caches : sequence of Cache or None
-        Caches that cold calls must find without their data; None: as the system describes them.
     knobs : Knobs
         How messages name what the user can change.
 
@@ -111,7 +107,7 @@ def time_natively(
             planned = plan(
                 subject.what,
                 subject.arguments.nbytes,
-                caches=system.caches if host_caches is None else host_caches,
+                caches=system.caches,
                 memory_bytes=min(memory_bytes or available_bytes // _MEMORY_SHARE, available_bytes),
                 calls_affordable=limit_s / (repetitions or LEAST_RUNS) / call_s,
                 knobs=knobs,

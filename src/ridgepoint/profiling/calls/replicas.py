@@ -16,6 +16,7 @@ MOST_REPLICAS = 1 << 17
 
 _ASSUMED_WAYS = 16
 _LEAST_FILLS = 2  # fillings of the last-level cache that suffice if it is LRU
+_CHEAP_BYTES = 1 << 29  # of replicas, made in less time than samples take
 _SURE_FILLS = 4  # fillings after which less than 2 % of the lines stay, if eviction is random
 
 
@@ -31,6 +32,20 @@ class Plan:
 
     replicas: int
     cautions: tuple[Caution, ...] = ()
+
+
+def least_cold_bytes(caches: Sequence[Cache]) -> float:
+    """Return the least size of data of which enough replicas can be made for cold caches, bytes."""
+    last = _last(caches)
+    return 0 if last is None else _LEAST_FILLS * last.size_bytes / MOST_REPLICAS
+
+
+def _last(caches: Sequence[Cache]) -> Cache | None:
+    return max(
+        (cache for cache in caches if cache.kind != "instruction"),
+        key=lambda cache: cache.level,
+        default=None,
+    )
 
 
 def plan(
@@ -56,7 +71,8 @@ def plan(
         Memory limit of all replicas together.
     calls_affordable : float
         Number of calls that fit into the time of one sample: it limits the replicas, but not below
-        four fillings of the last-level cache.
+        four fillings of the last-level cache. Beyond those there are replicas for half a gigabyte
+        at most, since making them takes time too.
     knobs : Knobs
         How messages name what the user can change.
 
@@ -72,11 +88,7 @@ def plan(
     section III.A). A cache that evicts at random keeps a line through one filling of itself with
     a probability of 0.35, and through as many as it has ways with less than 2e-4.
     """
-    last = max(
-        (cache for cache in caches if cache.kind != "instruction"),
-        key=lambda cache: cache.level,
-        default=None,
-    )
+    last = _last(caches)
     if last is None:
         raise CannotMeasure(
             what,
@@ -111,7 +123,8 @@ def plan(
             ),
             remedy="pass more data, or measure it warm",
         )
-    in_time = max(int(calls_affordable), needed * _SURE_FILLS // _LEAST_FILLS)
+    cheap = min(int(calls_affordable), _CHEAP_BYTES // data_bytes)
+    in_time = max(cheap, needed * _SURE_FILLS // _LEAST_FILLS)
     replicas = max(2, min(wanted, affordable, MOST_REPLICAS, in_time))
     fills = replicas * data_bytes / last.size_bytes
     if replicas >= wanted or fills >= _SURE_FILLS:

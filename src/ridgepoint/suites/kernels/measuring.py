@@ -93,7 +93,6 @@ def run_suite(
     repetitions: int | None = None,
     meter: MeterName | None = None,
     caches: Sequence[Cache] | None = None,
-    host_caches: Sequence[Cache] | None = None,
     limit_s: float = LIMIT_S,
     knobs: Knobs = IN_PYTHON,
     report: Callable[[str], None] = lambda what: None,
@@ -109,9 +108,6 @@ def run_suite(
         The meter; see `ridgepoint.measure`.
     caches : sequence of Cache or None
         Caches to simulate; None: this host's.
-    host_caches : sequence of Cache or None
-        Caches of this host as they were measured, which cold calls must find without their data;
-        None: as the system describes them.
     limit_s : float
         Time limit for the samples of one case, in seconds; at least three are taken.
     knobs : Knobs
@@ -132,7 +128,6 @@ def run_suite(
         repetitions=repetitions,
         meter=meter,
         caches=caches,
-        host_caches=host_caches,
         limit_s=limit_s,
         knobs=knobs,
         counted_s=_COUNTED_S,

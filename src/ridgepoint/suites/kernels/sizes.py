@@ -46,20 +46,27 @@ def full(workload: Workload) -> tuple[int, ...]:
     return workload.sizes
 
 
-def of_figures(caches: Sequence[Cache]) -> Sizes:
+def of_figures(caches: Sequence[Cache], *, least_bytes: float = 0) -> Sizes:
     """Return how to choose the sizes for figures.
 
     Parameters
     ----------
     caches : sequence of Cache
         Caches that will be simulated: the triple loops go beyond what they hold.
+    least_bytes : float
+        Least data of which enough replicas can be made for cold caches.
     """
 
     def chosen(workload: Workload) -> tuple[int, ...]:
         if workload.outer is not None:
             return _around(workload, caches)
         largest = _LARGEST.get(workload.family)
-        return evenly([n for n in workload.sizes if largest is None or n <= largest], _FEW)
+        possible = [
+            n
+            for n in workload.sizes
+            if (largest is None or n <= largest) and workload.data_bytes(n) >= least_bytes
+        ]
+        return evenly(possible, _FEW)
 
     return chosen
 

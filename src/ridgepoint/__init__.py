@@ -74,6 +74,9 @@ _HOMES = {
     "series": "core.bound",
     # Distributed programs.
     "perceptron": "published.perceptrons",
+    "recommendation_model": "published.perceptrons",
+    "RecommendationModel": "demands.recommendation",
+    "RecommendationStep": "demands.recommendation",
     "Ridgeline": "models.ridgeline",
     "sweep": "models.ridgeline.sweep",
     "training_trajectories": "models.ridgeline.trajectories",
@@ -129,6 +132,8 @@ if TYPE_CHECKING:
     from ridgepoint.core.rates import Rates as Rates
     from ridgepoint.core.rates import ideal_machine as ideal_machine
     from ridgepoint.demands import formulas as formulas
+    from ridgepoint.demands.recommendation import RecommendationModel as RecommendationModel
+    from ridgepoint.demands.recommendation import RecommendationStep as RecommendationStep
     from ridgepoint.demands.training import TrainingStep as TrainingStep
     from ridgepoint.doctor.selftest import selftest as selftest
     from ridgepoint.kept.archive import Archive as Archive
@@ -179,6 +184,7 @@ if TYPE_CHECKING:
     from ridgepoint.profiling.program import measure_program as measure_program
     from ridgepoint.published.machines import open_machine as open_machine
     from ridgepoint.published.perceptrons import perceptron as perceptron
+    from ridgepoint.published.perceptrons import recommendation_model as recommendation_model
     from ridgepoint.regions import region as region
     from ridgepoint.show import charts as charts
     from ridgepoint.show.presenter import plot as plot

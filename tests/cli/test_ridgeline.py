@@ -274,6 +274,36 @@ def test_every_plane_is_drawn(cli, plane):
     assert "compute-bound" in (cli.folder / "p.svg").read_text()
 
 
+def test_a_whole_model_has_its_embeddings(cli):
+    """On 8 nodes: 64.27 MB over the network, of which embeddings exchange 47.71."""
+    model = ("--model", "dlrm-mlperf", "--nodes", "8", "--batch", "2048")
+    (shown,) = points(cli("--json", *model))
+    status, out, _ = cli(*model)
+
+    assert shown["network_bytes"] == pytest.approx(64.27e6, rel=1e-4)
+    assert shown["parts"]["embeddings"]["network_bytes"] == 2 * 7 / 8 * 26 * 2048 * 512
+    assert shown["parts"]["top"]["limiters"] == [COMPUTE]
+    assert status == 0
+    assert "parts of batch 2048, each alone" in out or "parts of nodes 8, each alone" in out
+
+
+def test_a_model_may_come_from_a_file(cli):
+    """With its lookups, or others; sizes that do not fit are refused with the file's name."""
+    file = cli.folder / "own.toml"
+    text = "bottom = [4, 8]\ntop = [16, 1]\ntables = 3\ncolumns = {}\nlookups = 2\n"
+    file.write_text(text.format(8) + 'interaction = "dot"\n')
+    two, five = (
+        points(cli("--json", "--model", file, "--batch", "10", *more))[0]["parts"]["embeddings"]
+        for more in ((), ("--lookups", "5"))
+    )
+
+    assert (two["work"], five["work"]) == (1 * 8 * 30, 4 * 8 * 30)
+    file.write_text(text.format(7) + 'interaction = "dot"\n')
+    refused(cli("--model", file), "own.toml: bottom must end with the 7 columns")
+    file.write_text(text.format(8))
+    refused(cli("--model", file), "interaction")
+
+
 # --- bad input ----------------------------------------------------------------------------------
 
 
@@ -291,7 +321,7 @@ def test_every_plane_is_drawn(cli, plane):
         (["--machine", "e5645", "--network", "1GB/s"], "cannot bound by 'fp32' on e5645"),
         (["--network", "12"], "12GB/s or 100Gbit/s"),
         (["--network", "1GB/s", "--network", "2GB/s"], "need --sweep"),
-        (["--model", "dlrm-mlperf"], "dlrm-mlperf-top"),
+        (["--model", "dlrm"], "dlrm-mlperf-top"),
         (["--model", "dlrm-mlperf-top", "--layers", "3,3"], "give one of them"),
         (["--all-reduce", "star"], "--all-reduce must be one of ring"),
         (["--all-reduce", "tree"], "give --nodes"),
@@ -319,6 +349,17 @@ def test_every_plane_is_drawn(cli, plane):
         (["-o", "/no/such/folder/x.svg"], "no folder"),
         (["--figures", "/proc/x"], "cannot create the folder"),
         (["extra"], "extra"),
+        (["--model", "dlrm-mlper"], "did you mean 'dlrm-mlperf'"),
+        (["--model", "/no/such/model.toml"], "no such file"),
+        (["--model", "dlrm-mlperf-top", "--lookups", "2"], "applies to models with embedding"),
+        (["--embeddings", "tables"], "applies to models with embedding"),
+        (["--rows-in", "remote"], "applies to models with embedding"),
+        (["--model", "dlrm-mlperf", "--lookups", "0"], "lookups"),
+        (["--model", "dlrm-mlperf", "--embeddings", "rows"], "rows"),
+        (["--model", "dlrm-mlperf", "--embeddings", "tables"], "give --nodes"),
+        (["--model", "dlrm-mlperf", "--embeddings", "tables", "--nodes", "27"], "26 tables"),
+        (["--model", "dlrm-mlperf", "--rows-in", "remote"], "--remote-memory"),
+        (["--point", "a=1,1,1", "--lookups", "5"], "--lookups applies to training steps"),
         (["--storage", "2"], "write it like"),
         (["--storage", "0GB/s"], "0GB/s"),
         (["--remote-memory", "nan"], "nan"),

@@ -126,6 +126,9 @@ def _models() -> dict[str, str]:
         "ridgeline/overlap": f"{own} --overlap none",
         "ridgeline/strong": "ridgeline --strong --batch 4096 --nodes 1,2,4,8 --all-reduce tree",
         "ridgeline/model": "ridgeline --model dlrm-mlperf-top --convention three-gemms --batch 512",
+        "ridgeline/whole": "ridgeline --model dlrm-mlperf --nodes 1,8 --batch 64,2048",
+        "ridgeline/whole-as": "ridgeline --model dlrm-benchmark --rows-in remote --batch 64 --json"
+        " --remote-memory 50GB/s --embeddings tables --nodes 3",
         "ridgeline/two-machines": "ridgeline --machine h200 --machine a100 --network 50GB/s"
         " --batch 64",
         "ridgeline/cluster": "ridgeline --machine three-nodes --precision fp64 --batch 64",

@@ -9,15 +9,9 @@ import click
 
 from ridgepoint.cli import common
 from ridgepoint.cli.numbers import QuantityType
-from ridgepoint.cli.ridgeline_inputs import (
-    BATCHES,
-    LINK_OPTIONS,
-    Shown,
-    Training,
-    machines_of,
-    overlap_of,
-)
+from ridgepoint.cli.ridgeline_inputs import LINK_OPTIONS, machines_of, overlap_of, require_link
 from ridgepoint.cli.ridgeline_points import own_points, require_ceilings
+from ridgepoint.cli.ridgeline_training import BATCHES, Shown, Training
 from ridgepoint.core.quantities import LinkRate
 
 if TYPE_CHECKING:
@@ -27,7 +21,10 @@ if TYPE_CHECKING:
     from ridgepoint.models.ridgeline.trajectories import Amounts
 
 _PRECISIONS = ("fp64", "fp32", "fp16", "bf16")
-_OF_TRAINING = ("layers", "model", "batch", "nodes", "strong", "all_reduce", "convention")
+_OF_TRAINING = (
+    *("layers", "model", "batch", "nodes", "strong", "all_reduce", "convention"),
+    *("lookups", "embeddings", "rows_in"),
+)
 
 
 @click.command("ridgeline")
@@ -70,7 +67,29 @@ _OF_TRAINING = ("layers", "model", "batch", "nodes", "strong", "all_reduce", "co
     metavar="SIZES",
     help="Sizes of the perceptron, input first.  [default: 4096,4096]",
 )
-@click.option("--model", metavar="NAME", help="A published perceptron: dlrm-mlperf-top, ...")
+@click.option(
+    "--model",
+    metavar="NAME|FILE.toml",
+    help="A published perceptron (dlrm-mlperf-top, ...) or a whole recommendation model, with its "
+    "embeddings (dlrm-mlperf, ...), or a file of one.",
+)
+@click.option(
+    "--lookups",
+    type=click.IntRange(min=1),
+    help="Rows of each embedding table that a sample looks up, instead of the model's.",
+)
+@click.option(
+    "--embeddings",
+    type=click.Choice(["even", "tables"]),
+    help="How embedding tables are divided over the nodes: their columns evenly, or whole tables.  "
+    "[default: even]",
+)
+@click.option(
+    "--rows-in",
+    type=click.Choice(["memory", "remote"]),
+    help="Where the rows of embedding tables are: in a node's memory, or in remote memory.  "
+    "[default: memory]",
+)
 @click.option(
     "--batch",
     metavar="LIST",
@@ -189,19 +208,28 @@ def command(
     if sweep:
         if outputs or folder is not None:
             raise click.UsageError("--sweep prints a table and draws no figure")
-        training_of_sweep = Training.of(training, resource)
-        return _sweep(machines, training_of_sweep, overlap_of(overlap), as_json=as_json)
+        steps = _training(training, resource, machines)
+        return _sweep(machines, steps, overlap_of(overlap), as_json=as_json)
     from ridgepoint.models.ridgeline import Ridgeline
 
     ridgeline = Ridgeline(machines=machines, work=resource, overlap=overlap_of(overlap))
     shown = (
         _on_points(ridgeline, own_amounts)
         if own_amounts
-        else Training.of(training, resource).shown_on(ridgeline)
+        else _training(training, resource, machines).shown_on(ridgeline)
     )
     _draw(shown, outputs=outputs, folder=folder, axis=axis)
     _print(shown, as_json=as_json)
     return 0
+
+
+def _training(options: dict[str, Any], resource: str, machines: tuple[Machine, ...]) -> Training:
+    """Return the training steps, if the machines have the links that they ask for."""
+    asked = Training.of(options, resource)
+    for path in LINK_OPTIONS:
+        if any(path in step.resources for step in asked.steps):
+            require_link(path, machines, "gather rows from remote memory")
+    return asked
 
 
 def _sweep(

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ridgepoint.cli.ridgeline_inputs import LINK_OPTIONS
-from ridgepoint.core.errors import UnknownCeiling
+from ridgepoint.cli.ridgeline_inputs import LINK_OPTIONS, require_link
 from ridgepoint.core.quantities import ByteAmount, WorkAmount
 
 if TYPE_CHECKING:
@@ -82,11 +81,6 @@ def require_ceilings(points: Mapping[str, Amounts], machines: Sequence[Machine])
     UnknownCeiling
     """
     for name, amounts in points.items():
-        for path, option in LINK_OPTIONS.items():
-            lacking = [machine.name for machine in machines if not machine.knows(path)]
-            if getattr(amounts, f"{path}_bytes") and lacking:
-                raise UnknownCeiling(
-                    f"cannot place the point {name!r} on {lacking[0]}",
-                    reason=f"the machine has no {path} ceiling",
-                    remedy=f"give the bandwidth of a node, such as {option}",
-                )
+        for path in LINK_OPTIONS:
+            if getattr(amounts, f"{path}_bytes"):
+                require_link(path, machines, f"place the point {name!r}")

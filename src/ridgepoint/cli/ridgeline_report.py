@@ -15,7 +15,7 @@ from ridgepoint.core.bound import Overlap
 from ridgepoint.core.documents import fields_of
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.resources import LINKS
-from ridgepoint.demands.training import TrainingStep
+from ridgepoint.demands.training import Step
 from ridgepoint.models.ridgeline import Ridgeline
 from ridgepoint.models.ridgeline.placed import REGIONS, Placed
 from ridgepoint.models.ridgeline.sweep import Front
@@ -53,7 +53,7 @@ def report(
 def sweep_report(
     front: Front,
     machines: Sequence[Machine],
-    steps: Sequence[TrainingStep],
+    steps: Sequence[Step],
     inputs: Mapping[str, Any],
     overlap: Overlap,
 ) -> dict[str, Any]:
@@ -63,7 +63,7 @@ def sweep_report(
     ----------
     front : Front
     machines : sequence of Machine
-    steps : sequence of TrainingStep
+    steps : sequence of TrainingStep or RecommendationStep
     inputs : mapping
         What was tried, as fields.
     overlap : str or float
@@ -109,10 +109,11 @@ def _points(ridgeline: Ridgeline, trajectory: Trajectory) -> list[dict[str, Any]
         "name": trajectory.labels,
         "batch": trajectory.batch or [None] * count,
         "nodes": trajectory.nodes or [None] * count,
-        **{name: np.atleast_1d(part) for name, part in fields_of(placed, *_OF_POINTS).items()},
+        **_columns(fields_of(placed, *_OF_POINTS)),
         **_other_links(placed),
+        **({"parts": _parts(trajectory)} if trajectory.parts else {}),
         "performance_per_s": np.atleast_1d(placed.performance),
-        "times_s": _rows({region: np.atleast_1d(part) for region, part in placed.times_s.items()}),
+        "times_s": _rows(_columns(placed.times_s)),
         "limiters": placed.limiters,
         "roofline_limiters": placed.roofline_limiters,
         "slowest": [
@@ -120,6 +121,26 @@ def _points(ridgeline: Ridgeline, trajectory: Trajectory) -> list[dict[str, Any]
         ],
     }
     return _rows(columns)
+
+
+def _parts(trajectory: Trajectory) -> list[dict[str, Any]]:
+    """Return of each unit of work what its parts ask for, and how long they need."""
+    return _rows(
+        {
+            name: _rows(
+                {
+                    "work": np.atleast_1d(placed.work),
+                    "memory_bytes": np.atleast_1d(placed.memory_bytes),
+                    "network_bytes": np.atleast_1d(placed.network_bytes),
+                    **_other_links(placed),
+                    "times_s": _rows(_columns(placed.times_s)),
+                    "time_s": np.atleast_1d(placed.time_s),
+                    "limiters": placed.limiters,
+                }
+            )
+            for name, placed in trajectory.parts.items()
+        }
+    )
 
 
 def _other_links(placed: Placed) -> dict[str, Iterable[Any]]:
@@ -130,6 +151,11 @@ def _other_links(placed: Placed) -> dict[str, Iterable[Any]]:
             columns[f"{path}_bytes"] = np.atleast_1d(placed.bytes_of(region))
             columns[f"{path}_intensity"] = np.atleast_1d(placed.intensity(region))
     return columns
+
+
+def _columns(amounts: Mapping[Any, Any]) -> dict[str, Iterable[Any]]:
+    """Return amounts, single or many, as columns."""
+    return {name: np.atleast_1d(amount) for name, amount in amounts.items()}
 
 
 def _rows(columns: Mapping[str, Iterable[Any]]) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ all-reduce per step. Biases, activation functions and the optimizer are left out
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -38,6 +39,16 @@ class Convention:
     activations: int
     first_gradient: bool = True
     summary: str
+
+    @property
+    def has_forward(self) -> bool:
+        """Whether the forward pass is counted."""
+        return self.flop_per_weight != 4
+
+    @property
+    def has_backward(self) -> bool:
+        """Whether the gradients are counted."""
+        return self.flop_per_weight != 2
 
 
 CONVENTIONS = {
@@ -131,6 +142,27 @@ def all_reduce_bytes(
     return plain(size * _times_sent(_whole("nodes", nodes), algorithm))
 
 
+class Step(Protocol):
+    """What models ask of a training step of any kind."""
+
+    @property
+    def precision(self) -> str:
+        """Precision of its work."""
+
+    @property
+    def algorithm(self) -> str:
+        """Algorithm of the all-reduce."""
+
+    @property
+    def resources(self) -> tuple[str, ...]:
+        """The resources that it asks for."""
+
+    def demand(
+        self, *, batch: npt.ArrayLike, nodes: npt.ArrayLike | None = None, strong: bool = False
+    ) -> Demand:
+        """Return the demand of one step on the node with the largest share."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingStep:
     """One step of data-parallel training of a multi-layer perceptron.
@@ -186,6 +218,11 @@ class TrainingStep:
             if getattr(self, name) not in known:
                 given = getattr(self, name)
                 raise ValueError(f"{name} must be one of {', '.join(known)}, got {given!r}")
+
+    @property
+    def resources(self) -> tuple[str, ...]:
+        """The resources that a step asks for."""
+        return (self.precision, "dram", "network")
 
     @property
     def weights(self) -> int:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ridgepoint.core.amounts import Amount
 from ridgepoint.core.bound import Overlap, bound
 from ridgepoint.core.machine import Machine
-from ridgepoint.demands.training import TrainingStep
+from ridgepoint.demands.training import Step
 from ridgepoint.models.ridgeline import Ridgeline
 from ridgepoint.models.ridgeline.placed import Region
 
@@ -116,7 +116,7 @@ class _Fleet:
 
 def sweep(
     machines: Sequence[Machine],
-    steps: Sequence[TrainingStep],
+    steps: Sequence[Step],
     *,
     nodes: npt.ArrayLike,
     batch: npt.ArrayLike,
@@ -131,7 +131,7 @@ def sweep(
     ----------
     machines : sequence of Machine
         Alternatives: all nodes of a design are of one kind.
-    steps : sequence of TrainingStep
+    steps : sequence of TrainingStep or RecommendationStep
         Alternatives, which may differ in their all-reduce; all of one precision.
     nodes : array_like of int, shape (n,)
         Numbers of nodes to try; whole numbers > 0.
@@ -159,6 +159,7 @@ def sweep(
 
     Examples
     --------
+    >>> from ridgepoint.demands.training import TrainingStep
     >>> from ridgepoint.published.machines import load
     >>> step = TrainingStep(layers=(4096, 4096))
     >>> front = sweep([load("cascade-lake")], [step], nodes=[1, 2, 4, 8], batch=[2048], strong=True)
@@ -170,7 +171,7 @@ def sweep(
         raise ValueError("machines and steps must each name at least one")
     if len({step.precision for step in steps}) > 1:
         raise ValueError("steps must be of one precision: their work is compared")
-    fleet = _Fleet.of(machines, (steps[0].precision, "dram", "network"), cores)
+    fleet = _Fleet.of(machines, steps[0].resources, cores)
     best = _Best.of(len(count))
     for index, step in enumerate(steps):
         for rows, kinds, columns in _blocks((len(count), len(machines), len(samples)), block):
@@ -277,7 +278,7 @@ def _front(
     *,
     designs: int,
     machines: Sequence[Machine],
-    steps: Sequence[TrainingStep],
+    steps: Sequence[Step],
     count: npt.NDArray[np.int64],
     samples: npt.NDArray[np.int64],
     strong: bool,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from ridgepoint.core.amounts import ratio
-from ridgepoint.demands.training import TrainingStep
+from ridgepoint.demands.recommendation import RecommendationStep
+from ridgepoint.demands.training import Step
 from ridgepoint.models.ridgeline import Ridgeline
 from ridgepoint.models.ridgeline.placed import Placed, Region
 
@@ -71,6 +72,8 @@ class Trajectory:
         Arrays of shape (n,).
     batch, nodes : tuple of (int or None), or None
         Number of nodes of each point; None: no training steps, or the limit of many nodes.
+    parts : mapping of str to Placed
+        Parts of which each unit of work consists, arrays of shape (n,); empty: it has none.
     """
 
     name: str
@@ -79,6 +82,7 @@ class Trajectory:
     placed: Placed
     batch: tuple[int, ...] | None = None
     nodes: tuple[int, ...] | None = None
+    parts: Mapping[str, Placed] = field(default_factory=dict)
 
     @property
     def nearest_ridge(self) -> NearestRidge | None:
@@ -101,7 +105,7 @@ class Trajectory:
 
 def training_trajectories(
     ridgeline: Ridgeline,
-    step: TrainingStep,
+    step: Step,
     *,
     batch: Sequence[int],
     nodes: Sequence[int] | None = None,
@@ -112,7 +116,7 @@ def training_trajectories(
     Parameters
     ----------
     ridgeline : Ridgeline
-    step : TrainingStep
+    step : TrainingStep or RecommendationStep
     batch : sequence of int
         Batch sizes, at least one. With a single one there is one trajectory, over the nodes.
     nodes : sequence of int or None
@@ -128,31 +132,48 @@ def training_trajectories(
         If a number is not whole and > 0.
     """
     if len(batch) == 1 and nodes is not None:
-        count = np.array(nodes)
-        demand = step.demand(batch=np.full(count.shape, batch[0]), nodes=count, strong=strong)
-        return (
-            Trajectory(
-                name="",
-                variable="nodes",
-                labels=tuple(map(str, nodes)),
-                placed=ridgeline.place_demand(demand),
-                batch=tuple(batch) * len(nodes),
-                nodes=tuple(nodes),
-            ),
-        )
+        sizes = tuple(batch) * len(nodes)
+        return (_over(ridgeline, step, "nodes", batch=sizes, nodes=tuple(nodes), strong=strong),)
     several = nodes is not None and len(nodes) > 1
     return tuple(
-        Trajectory(
-            name=f"{count} node{'s' * (count != 1)}" if several else "",
-            variable="batch",
-            labels=tuple(map(str, batch)),
-            placed=ridgeline.place_demand(
-                step.demand(batch=np.array(batch), nodes=count, strong=strong)
-            ),
+        _over(
+            ridgeline,
+            step,
+            "batch",
             batch=tuple(batch),
             nodes=None if count is None else (count,) * len(batch),
+            strong=strong,
+            name=f"{count} node{'s' * (count != 1)}" if several else "",
         )
         for count in ([None] if nodes is None else nodes)
+    )
+
+
+def _over(
+    ridgeline: Ridgeline,
+    step: Step,
+    variable: Variable,
+    *,
+    batch: tuple[int, ...],
+    nodes: tuple[int, ...] | None,
+    strong: bool,
+    name: str = "",
+) -> Trajectory:
+    """Return steps of these batches on as many nodes."""
+    sizes, counts = np.array(batch), None if nodes is None else np.array(nodes)
+    parts = (
+        step.parts(batch=sizes, nodes=counts, strong=strong)
+        if isinstance(step, RecommendationStep)
+        else {}
+    )
+    return Trajectory(
+        name=name,
+        variable=variable,
+        labels=tuple(map(str, nodes if variable == "nodes" and nodes is not None else batch)),
+        placed=ridgeline.place_demand(step.demand(batch=sizes, nodes=counts, strong=strong)),
+        batch=batch,
+        nodes=nodes,
+        parts={part: ridgeline.place_demand(demand) for part, demand in parts.items()},
     )
 
 

@@ -11,7 +11,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from ridgepoint.core.machine import Machine
-from ridgepoint.demands.training import TrainingStep
+from ridgepoint.demands.training import Step
 from ridgepoint.models.ridgeline import PAPER, Ridgeline
 from ridgepoint.models.ridgeline.placed import REGIONS
 from ridgepoint.models.ridgeline.plane import planes_of
@@ -46,13 +46,14 @@ def ridgeline_table(
             _asked(ridgeline, trajectory),
             _bounded(ridgeline, trajectory),
             _ties(ridgeline, trajectory),
+            _parts(ridgeline, trajectory),
             Text(nearest_the_ridge(trajectory)),
         )
     return sections(*parts)
 
 
 def front_table(
-    front: Front, machines: Sequence[Machine], steps: Sequence[TrainingStep], summary: str
+    front: Front, machines: Sequence[Machine], steps: Sequence[Step], summary: str
 ) -> RenderableType:
     """Return the Pareto front of a sweep; of a long one, some rows evenly over the nodes.
 
@@ -60,7 +61,7 @@ def front_table(
     ----------
     front : Front
     machines : sequence of Machine
-    steps : sequence of TrainingStep
+    steps : sequence of TrainingStep or RecommendationStep
     summary : str
         What was tried, in a line.
     """
@@ -207,6 +208,26 @@ def _named(machines: Sequence[Machine], chosen: Sequence[int]) -> str:
     names = [printable(machines[index].name) for index in chosen]
     more = len(names) - _MOST_NAMES
     return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+
+
+def _parts(ridgeline: Ridgeline, trajectory: Trajectory) -> RenderableType | None:
+    """Return the parts of the last unit of work; None: it has none."""
+    if not trajectory.parts:
+        return None
+    amounts = [region.replace(" memory", "") for region in ridgeline.regions[1:]]
+    right = ("F", *(f"{name} bytes" for name in amounts), "time")
+    table = plain_table("part", *right, "limiter", right=right)
+    for name, placed in trajectory.parts.items():
+        moved = [np.atleast_1d(placed.bytes_of(region))[-1] for region in ridgeline.regions[1:]]
+        table.add_row(
+            name,
+            si_text(float(np.atleast_1d(placed.work)[-1]), ridgeline.unit),
+            *(si_text(float(amount), "B") for amount in moved),
+            si_text(float(np.atleast_1d(placed.time_s)[-1]), "s"),
+            ", ".join(placed.limiters[-1]),
+        )
+    last = f"{trajectory.variable} {printable(trajectory.labels[-1])}"
+    return Group(Text(f"parts of {last}, each alone:"), table)
 
 
 def _ties(ridgeline: Ridgeline, trajectory: Trajectory) -> Text | None:

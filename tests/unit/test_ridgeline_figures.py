@@ -9,6 +9,7 @@ from core_inputs import ceiling, machine_of
 
 from ridgepoint.core.errors import RidgepointError
 from ridgepoint.demands.training import TrainingStep
+from ridgepoint.models.derived import with_network
 from ridgepoint.models.ridgeline import Ridgeline
 from ridgepoint.models.ridgeline.trajectories import point_trajectory, training_trajectories
 from ridgepoint.published.machines import load
@@ -20,6 +21,7 @@ from ridgepoint.show.charts.ridgeline_paper import save_all
 from ridgepoint.show.charts.ridgeline_plane import ridgeline_chart
 from ridgepoint.show.charts.ridgeline_surface import surfaces
 from ridgepoint.show.draw_mpl import save
+from ridgepoint.show.draw_surface import drawn
 from ridgepoint.show.draw_surface import save as save_surface
 from ridgepoint.show.tables.ridgeline_table import ridgeline_table
 
@@ -304,6 +306,18 @@ def test_points_at_infinity_and_odd_names_can_be_drawn(tmp_path):
         save(ridgeline_page(ridgeline, [EDGES, odd]), tmp_path / "o.svg")
 
     assert "a&lt;b&gt;&amp;$x$" in (tmp_path / "o.svg").read_text()
+
+
+def test_a_title_of_many_machines_stays_inside_a_surface():
+    """Its second row moves the first one down, not out of the picture."""
+    names = ("a100", "h200", "mi300x")
+    machines = tuple(with_network(load(name), 50e9) for name in names)
+    figure = drawn(surfaces(Ridgeline(machines=machines, work="fp32"))["1"])
+    figure.canvas.draw()
+    rows = [text for axes in figure.axes if "head" in axes.get_label() for text in axes.texts]
+
+    assert len(rows) > 2
+    assert all(text.get_window_extent().y1 <= figure.bbox.y1 for text in rows)
 
 
 def test_a_folder_gets_every_figure_and_the_same_bytes_again(tmp_path):

@@ -146,11 +146,13 @@ def test_a_point_is_limited_by_what_the_plane_does_not_show():
     assert placed.placed.limiters == [("compute",), ("remote memory",), ("storage",)]
     assert [mark.ink for mark in chart.marks] == ["compute", "remote memory", "storage"]
     assert [entry.text for entry in chart.key] == [
-        "remote memory-bound, not a region of this plane",
-        "storage-bound, not a region of this plane",
+        "remote-memory-bound, which has no region on this plane",
+        "storage-bound, which has no region on this plane",
     ]
     own, _ = ridgeline_chart(FIVE, [placed], plane=PLANES["I_S"])
-    assert [entry.text for entry in own.key] == ["remote memory-bound, not a region of this plane"]
+    assert [entry.text for entry in own.key] == [
+        "remote-memory-bound, which has no region on this plane"
+    ]
     assert {line.name for line in times_chart(FIVE, placed).lines} == {
         "compute", "memory", "network", "remote memory", "storage",
     }  # fmt: skip
@@ -194,4 +196,4 @@ def test_every_plane_can_be_drawn(name, tmp_path):
 
     text = (tmp_path / "plane.svg").read_text()
     assert "compute-bound" in text
-    assert f"{PLANES[name].link}-bound" in text
+    assert f"{PLANES[name].link.replace(' ', '-')}-bound" in text

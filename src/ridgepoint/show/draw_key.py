@@ -11,23 +11,36 @@ from ridgepoint.show.sheet import MARKERS, Sheet, colour_of, faced, stroke_of
 from ridgepoint.show.text_size import text_width, wrapped
 
 _ROW = 1.4
+_ABOVE_AXES = 0.9
 _NOTE_ROW = 1.35
 
 
 def draw_title(title: str, subtitle: str, sheet: Sheet, *, scale: float = 1.15) -> float:
     """Write title and subtitle above the axes; return the points that they need."""
+    offset = sheet.font * _ABOVE_AXES
+    for row, size, is_bold in reversed(_title_rows(title, subtitle, sheet, scale)):
+        sheet.rows(row, below=-sheet.height - offset, size=size, is_bold=is_bold)
+        offset += size * _NOTE_ROW
+    return offset
+
+
+def title_height(title: str, subtitle: str, sheet: Sheet, *, scale: float = 1.15) -> float:
+    """Return the points that title and subtitle need above the axes."""
+    rows = _title_rows(title, subtitle, sheet, scale)
+    return sheet.font * _ABOVE_AXES + sum(size * _NOTE_ROW for _, size, _ in rows)
+
+
+def _title_rows(
+    title: str, subtitle: str, sheet: Sheet, scale: float
+) -> list[tuple[str, float, bool]]:
+    """Return the rows of a title, each with its size and whether it is bold."""
     large, small = sheet.font * scale, sheet.small
     # Bold letters are wider.
-    lines = [
+    rows = [
         *((row, large, True) for row in wrapped(title, sheet.width * 0.9, large)),
         *((row, small, False) for row in wrapped(subtitle, sheet.width, small)),
     ]
-    offset = sheet.font * 0.9
-    for row, size, is_bold in reversed(lines):
-        if row:
-            sheet.rows(row, below=-sheet.height - offset, size=size, is_bold=is_bold)
-            offset += size * _NOTE_ROW
-    return offset
+    return [(row, size, is_bold) for row, size, is_bold in rows if row]
 
 
 def draw_key(key: Sequence[Entry], sheet: Sheet, *, below: float) -> float:

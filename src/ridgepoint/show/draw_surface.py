@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ridgepoint.show import theme
 from ridgepoint.show.chart import Axis, Entry
-from ridgepoint.show.draw_key import draw_key, draw_title
+from ridgepoint.show.draw_key import draw_key, draw_title, title_height
 from ridgepoint.show.pictures import write
 from ridgepoint.show.sheet import Sheet
 from ridgepoint.show.surface import Cut, Surface
@@ -53,6 +53,9 @@ def drawn(surface: Surface) -> Figure:
         _draw_cut(cut, axes, floor=math.log10(surface.z.limits[0]))
     _set_up(surface, axes, font)
     head = Sheet.across(figure, "head", font, at=1 - _HEAD_IN / _HEIGHT_IN)
+    needed_in = title_height(surface.title, surface.subtitle, head) / theme.POINTS_PER_INCH
+    if needed_in > _HEAD_IN:
+        head = Sheet.across(figure, "lower head", font, at=1 - needed_in / _HEIGHT_IN)
     draw_title(surface.title, surface.subtitle, head)
     draw_key(
         [

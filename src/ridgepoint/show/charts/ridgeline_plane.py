@@ -101,7 +101,7 @@ def _outside_entries(limiters: Iterable[tuple[Region, ...]], plane: Plane) -> tu
     )
     return tuple(
         Entry(
-            text=f"{region}-bound, not a region of this plane",
+            text=f"{bound_by(region)}, which has no region on this plane",
             shape=theme.REGION_SHAPES[region],
             ink=region,
             is_abreast=True,
@@ -127,7 +127,7 @@ def region_areas(ridgeline: Ridgeline, limits: Frame, plane: Plane = PAPER) -> t
     """Return the three regions within limits, with their names."""
     peak = f"\n{si_text(ridgeline.peak, f'{ridgeline.unit}/s', digits=3)}"
     return tuple(
-        region_area(region, corners, f"{region}-bound{peak if region == 'compute' else ''}")
+        region_area(region, corners, f"{bound_by(region)}{peak if region == 'compute' else ''}")
         for region, corners in region_corners(ridgeline, limits, plane).items()
     )
 
@@ -146,10 +146,15 @@ def region_corners(
 
 def region_area(region: Region | None, corners: tuple[Place, ...], label: str = "") -> Area:
     """Return the area in which a resource bounds, in its colour; None: not decided."""
-    name = f"{region}-bound" if region else ""
+    name = bound_by(region) if region else ""
     return Area(
         corners=corners, ink=region, label=Label(label, is_bold=True) if label else None, name=name
     )
+
+
+def bound_by(region: Region) -> str:
+    """Return what is said of units of work in a region: ``remote-memory-bound``."""
+    return f"{region.replace(' ', '-')}-bound"
 
 
 def frame_corners(limits: Frame) -> tuple[Place, ...]:
@@ -257,7 +262,7 @@ def region_mark(
         edge=edge,
         label=Label(label),
         name=label,
-        summary=" and ".join(f"{region}-bound" for region in regions),
+        summary=" and ".join(map(bound_by, regions)),
     )
 
 

@@ -13,7 +13,7 @@ from rich.text import Text
 from ridgepoint.core.machine import Machine
 from ridgepoint.demands.training import Step
 from ridgepoint.models.ridgeline import PAPER, Ridgeline
-from ridgepoint.models.ridgeline.placed import REGIONS
+from ridgepoint.models.ridgeline.placed import REGIONS, Region
 from ridgepoint.models.ridgeline.plane import planes_of
 from ridgepoint.models.ridgeline.sweep import Front
 from ridgepoint.models.ridgeline.trajectories import Trajectory
@@ -77,7 +77,7 @@ def front_table(
             f"{front.speed_up[index]:.4g}",
             percent(front.efficiency[index]),
             steps[front.step[index]].algorithm,
-            ", ".join(front.limiters[index]),
+            ", ".join(map(_short, front.limiters[index])),
             Text(_as_fast(machines, front.machines[index])),
         )
     designs = f"{front.designs:,}".replace(",", " ")
@@ -171,7 +171,7 @@ def _asked(ridgeline: Ridgeline, trajectory: Trajectory) -> RenderableType:
 
 def _bounded(ridgeline: Ridgeline, trajectory: Trajectory) -> RenderableType:
     """Return the projected times, what bounds, and how fast it is then."""
-    right = (*ridgeline.regions, "time", "performance")
+    right = (*map(_short, ridgeline.regions), "time", "performance")
     several = len(ridgeline.machines) > 1
     columns = (trajectory.variable, *right[:-1], "roofline", "ridgeline", right[-1])
     table = plain_table(*columns, *(["slowest"] if several else []), right=right)
@@ -190,7 +190,7 @@ def _bounded(ridgeline: Ridgeline, trajectory: Trajectory) -> RenderableType:
             Text(printable(label)),
             *(si_text(seconds, "s") for seconds in (*times, total)),
             ", ".join(roofline) or "-",
-            ", ".join(limiters),
+            ", ".join(map(_short, limiters)),
             si_text(performance, f"{ridgeline.unit}/s", digits=3),
             *([Text(_named(ridgeline.machines, slowest))] if several else []),
         )
@@ -214,7 +214,7 @@ def _parts(ridgeline: Ridgeline, trajectory: Trajectory) -> RenderableType | Non
     """Return the parts of the last unit of work; None: it has none."""
     if not trajectory.parts:
         return None
-    amounts = [region.replace(" memory", "") for region in ridgeline.regions[1:]]
+    amounts = [_short(region) for region in ridgeline.regions[1:]]
     right = ("F", *(f"{name} bytes" for name in amounts), "time")
     table = plain_table("part", *right, "limiter", right=right)
     for name, placed in trajectory.parts.items():
@@ -224,10 +224,15 @@ def _parts(ridgeline: Ridgeline, trajectory: Trajectory) -> RenderableType | Non
             si_text(float(np.atleast_1d(placed.work)[-1]), ridgeline.unit),
             *(si_text(float(amount), "B") for amount in moved),
             si_text(float(np.atleast_1d(placed.time_s)[-1]), "s"),
-            ", ".join(placed.limiters[-1]),
+            ", ".join(map(_short, placed.limiters[-1])),
         )
     last = f"{trajectory.variable} {printable(trajectory.labels[-1])}"
     return Group(Text(f"parts of {last}, each alone:"), table)
+
+
+def _short(region: Region) -> str:
+    """Return a region's name for a column."""
+    return "remote" if region == "remote memory" else region
 
 
 def _ties(ridgeline: Ridgeline, trajectory: Trajectory) -> Text | None:

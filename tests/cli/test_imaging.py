@@ -2,6 +2,7 @@
 
 import json
 import sys
+import tomllib
 
 import pytest
 
@@ -28,6 +29,7 @@ def measured(monkeypatch):
         )  # fmt: skip
 
     monkeypatch.setattr("ridgepoint.suites.imaging.measuring.measure_stages", results)
+    monkeypatch.setattr("ridgepoint.suites.imaging.whole.MOST_RUNS", 1)
 
 
 @pytest.mark.parametrize(
@@ -43,6 +45,7 @@ def measured(monkeypatch):
         (["imaging", "--gain", "x"], "'--gain'"),
         (["imaging", "--threads", "99999"], "CPUs may be used"),
         (["imaging", "hogbom", "-o", "p.toml"], "a pipeline needs all stages"),
+        (["imaging", "hogbom", "--scratch", "."], "only the whole pipeline has files"),
         (["imaging", "-o", "missing/p.toml"], "there is no folder 'missing'"),
         (["imaging", "--validate"], "--validate"),
         (["imaging", "--mpi", "2"], "--mpi"),
@@ -86,6 +89,41 @@ def test_figures_are_an_image_of_the_sky(cli, measured):
     assert "3 Gflop" in out
 
 
+def test_the_whole_pipeline_is_run_from_file_to_files(cli, measured):
+    """Its parts add up; the host's are those that no stage stands for; the files are gone."""
+    status, text, _ = cli("suite", "imaging", "--size", "64", "--scratch", cli.folder, "--json")
+    whole = json.loads(text)["whole"]
+    seconds = {part["name"]: part["time_s"]["median"] for part in whole["parts"]}
+
+    assert status == 0
+    assert sum(seconds.values()) == pytest.approx(whole["time_s"]["median"])
+    assert whole["host_s"]["median"] == pytest.approx(
+        sum(seconds.values()) - seconds["invert"] - seconds["predict"] - seconds["deconvolve"]
+    )
+    assert min(seconds.values()) > 0
+    assert whole["read_bytes"] > 22464 * 16
+    assert list(cli.folder.glob("ridgepoint-run-*")) == []
+    out = cli("suite", "imaging", "--size", "64")[1]
+    assert "the whole pipeline" in out
+    assert "on one core only" in out
+
+
+def test_a_folder_that_cannot_hold_the_files_costs_no_stage(cli, measured, monkeypatch):
+    """The stages are measured; the reason is told, and the status is 2."""
+
+    def full(path, arrays):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("ridgepoint.suites.imaging.whole.write_arrays", full)
+    status, out, _ = cli("suite", "imaging", "--size", "64")
+    assert status == 2
+    assert "no space left on" in out
+    assert "grid" in out
+    status, _, err = cli("suite", "imaging", "--scratch", cli.folder / "none", "--size", "64")
+    assert status == 2
+    assert "does not exist" in err
+
+
 def test_json_is_one_object(cli, measured):
     """With all that is known of each stage."""
     status, out, _ = cli("suite", "imaging", "fft", "--size", "64", "--caches", "warm", "--json")
@@ -106,12 +144,16 @@ def test_a_pipeline_is_written_that_the_other_command_composes(cli, measured, mo
     )
     path = cli.folder / "p.toml"
     words = ("--archive", cli.archive)
-    status, _, err = cli("suite", "imaging", "--size", "64", "-o", path, *words)
+    status, text, err = cli("suite", "imaging", "--size", "64", "-o", path, "--json", *words)
     assert status == 0
+    minor_cycles = json.loads(text)["whole"]["minor_cycles"]
     assert f"ridgepoint pipeline {path}" in err.replace("\n", "")
     status, out, err = cli("pipeline", path, *words)
     assert status == 0, err
-    assert "deconvolve x 150" in out
+    stages = tomllib.loads(path.read_text())["stages"]
+    assert 20 * stages["deconvolve"]["repeat"] == pytest.approx(minor_cycles)
+    assert f"deconvolve x {minor_cycles / 20:.4g} " in out
+    assert "with the host's" in out
     assert "devices for 415.1 Tflop/s" in out
     assert cli("pipeline", path, "--archive", cli.folder / "another.sqlite3")[:2] == (0, out)
     moved = cli.folder / "moved"

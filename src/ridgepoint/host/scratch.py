@@ -22,14 +22,25 @@ nothing by the sticky bit.
 
 
 @contextlib.contextmanager
-def scratch_folder() -> Iterator[str]:
+def scratch_folder(within: Path | None = None) -> Iterator[str]:
     """Give a folder of its own, which is removed afterwards.
 
+    Parameters
+    ----------
+    within : Path or None
+        Where it is made; None: the temporary folder.
+
+    Notes
+    -----
     Its process holds a lock on it. The first time that a process asks for one, it removes those
     whose processes have ended without doing so.
     """
-    _sweep_once(tempfile.gettempdir(), os.getpid())
-    with tempfile.TemporaryDirectory(prefix=_PREFIX) as name, contextlib.ExitStack() as stack:
+    parent = tempfile.gettempdir() if within is None else str(within)
+    _sweep_once(parent, os.getpid())
+    with (
+        tempfile.TemporaryDirectory(prefix=_PREFIX, dir=parent) as name,
+        contextlib.ExitStack() as stack,
+    ):
         with contextlib.suppress(OSError):  # a file system without locks: nobody may remove it
             handle = os.open(name, os.O_RDONLY | os.O_DIRECTORY)
             stack.callback(os.close, handle)

@@ -10,11 +10,14 @@ import click
 from ridgepoint.cli import common
 from ridgepoint.cli.numbers import NumberRange
 from ridgepoint.cli.suite import options, results
+from ridgepoint.core.errors import RidgepointError
 
 if TYPE_CHECKING:
     from ridgepoint.core.machine import Machine
+    from ridgepoint.suites.imaging.continuum import Imaged
     from ridgepoint.suites.imaging.measuring import ImagingStudy
     from ridgepoint.suites.imaging.places import Place
+    from ridgepoint.suites.imaging.whole import WholeRun
 
 _PICTURE = "imaging.png"
 """In a folder of figures: pixels are no lines, so that a vector format has no use."""
@@ -47,6 +50,13 @@ def _stages() -> tuple[str, ...]:
     metavar="G",
     help="The share of a peak that a minor cycle removes.",
 )
+@click.option(
+    "--scratch",
+    type=click.Path(path_type=Path, file_okay=False, exists=True, writable=True),
+    metavar="FOLDER",
+    help="Where the whole pipeline reads and writes files; they are removed afterwards.  "
+    "[default: that of FILE.toml, or the temporary folder]",
+)
 @common.figures_option("Image a known sky, and draw it in FOLDER; print which sources were found.")
 @options.output_option("the pipeline, for 'ridgepoint pipeline',", "FILE.toml")
 @common.device_option("Where it runs")
@@ -62,6 +72,7 @@ def command(
     threads: int,
     size: int,
     gain: float,
+    scratch: Path | None,
     folder: Path | None,
     output: Path | None,
     device: int | None,
@@ -69,6 +80,9 @@ def command(
     archive_path: Path | None,
 ) -> int:
     """Measure the STAGEs of a real continuum imaging pipeline; without a name, all.
+
+    Without a name the whole pipeline is run, too, from a file of visibilities to files of images:
+    what the stages leave of its time is the host's.
 
     With -o FILE.toml they are described for 'ridgepoint pipeline FILE.toml'; with --figures an
     image of a known sky is made and drawn. With --device gpu all of that runs on a GPU.
@@ -78,6 +92,10 @@ def command(
     if names and output is not None:
         raise click.BadParameter(
             "a pipeline needs all stages: give no names of stages", param_hint="'-o' / '--output'"
+        )
+    if names and scratch is not None:
+        raise click.BadParameter(
+            "only the whole pipeline has files: give no names of stages", param_hint="'--scratch'"
         )
     if device is not None:
         _require_for_a_gpu(context, state)
@@ -89,10 +107,16 @@ def command(
         common.made_folder(folder)
     machine = None if output is None else _machine(place, archive_path)
     # A GPU's image is made in any case: it says whether what is timed there works.
-    if folder is not None or device is not None:
-        _image(place, folder)
+    is_seen = folder is not None or device is not None
+    whole = None
+    if not names:
+        whole = _run_whole(place, scratch or (output and output.parent), needs_image=is_seen)
+    if is_seen:
+        imaged = whole[1] if isinstance(whole, tuple) else _image(place)
+        _show_image(place, imaged, folder)
+    timed = whole[0] if isinstance(whole, tuple) else whole
     with common.progress() as shown:
-        study = place.measure(names, states=options.states(state), report=shown.step)
+        study = place.measure(names, states=options.states(state), whole=timed, report=shown.step)
 
     # A pipeline that cannot be described shall not cost the user what was measured.
     try:
@@ -136,15 +160,37 @@ def _machine(place: Place, archive_path: Path | None) -> Machine:
         return common.machine_of_gpu(archive, shown, place.gpu.device, place.gpu.index)[1]
 
 
-def _image(place: Place, folder: Path | None) -> None:
-    """Image the scene; print which sources were found, and draw what came out in a folder."""
+def _run_whole(
+    place: Place, folder: Path | None, *, needs_image: bool
+) -> tuple[WholeRun, Imaged] | RidgepointError:
+    """Run the whole pipeline, and return its times and its image, or why there are none.
+
+    Raises
+    ------
+    RidgepointError
+        If there is no image, but it is needed.
+    """
+    with common.progress() as shown:
+        try:
+            return place.run(folder=folder, report=shown.step)
+        except RidgepointError as error:
+            if needs_image:
+                raise
+            return error
+
+
+def _image(place: Place) -> Imaged:
+    with common.progress() as shown:
+        return place.image(report=shown.step)
+
+
+def _show_image(place: Place, imaged: Imaged, folder: Path | None) -> None:
+    """Print which sources of the scene were found, and draw what came out in a folder."""
     from ridgepoint.show.charts.imaging import sky_images
     from ridgepoint.show.draw_images import save
     from ridgepoint.show.tables.imaging_table import source_table
     from ridgepoint.suites.imaging.recovered import recovered
 
-    with common.progress() as shown:
-        imaged = place.image(report=shown.step)
     if folder is not None:
         save(sky_images(place.scene, imaged), folder / _PICTURE)
     common.console(stderr=True).print(source_table(recovered(place.scene, imaged), imaged))
@@ -160,7 +206,10 @@ def _write_pipeline(study: ImagingStudy, place: Place, machine: Machine, path: P
     from ridgepoint.suites.imaging.described import described
 
     beside = path.with_suffix(".machine.json")
-    text = described(study.results, place.scene, machine=beside.name, on_device=place.gridding)
+    text = described(
+        study.results, place.scene, machine=beside.name, on_device=place.gridding,
+        whole=study.whole,
+    )  # fmt: skip
     replace_file(beside, render(to_fields(machine)).encode(), what="the machine")
     replace_file(path, text.encode(), what="the pipeline")
     common.say(f"its machine is in {beside}")

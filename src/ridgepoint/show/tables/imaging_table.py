@@ -8,13 +8,15 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from ridgepoint.core.caution import Caution
+from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.units import format_si
-from ridgepoint.show.tables.layout import caution_list, not_measured, plain_table
-from ridgepoint.show.words import UNKNOWN, printable, shown_amount, shown_intensity
+from ridgepoint.show.tables.layout import caution_list, not_measured, plain_table, sections
+from ridgepoint.show.words import UNKNOWN, percent, printable, shown_amount, shown_intensity
 from ridgepoint.suites.imaging.continuum import Imaged
 from ridgepoint.suites.imaging.measuring import ImagingStudy, StageResult
 from ridgepoint.suites.imaging.recovered import Recovered
 from ridgepoint.suites.imaging.stages import Stage
+from ridgepoint.suites.imaging.whole import WholeRun
 
 # Doubts of what is counted are the same in all stages; those of a time are its interval.
 _TOLD = ("avx2-path", "zeros", "few-replicas", "work-varies")
@@ -37,7 +39,53 @@ def stage_table(study: ImagingStudy) -> RenderableType:
     ----------
     study : ImagingStudy
     """
-    return _of_host(study) if study.device is None else _of_gpu(study, study.device)
+    stages = _of_host(study) if study.device is None else _of_gpu(study, study.device)
+    return stages if study.whole is None else sections(stages, _of_whole(study.whole))
+
+
+def _of_whole(whole: WholeRun) -> RenderableType:
+    """Return the parts of the whole pipeline, and what they come to."""
+    right = ("executions", "time", "share", "cores busy")
+    table = plain_table("the whole pipeline", *right, "Eq. (11)", "", right=right)
+    seconds = whole.time_s.median
+    for part in whole.parts:
+        busy = part.busy_cores
+        table.add_row(
+            part.name,
+            f"{part.executions}",
+            format_si(part.time_s.median, "s", digits=3),
+            percent(part.time_s.median / seconds),
+            "" if busy is None else f"{busy:.2f}",
+            "Ti" if part.is_stage else "Tc",
+            part.summary,
+        )
+    runs = "1 run" if whole.time_s.n == 1 else f"medians of {whole.time_s.n} runs"
+    ran, stages, host = map(_of_runs, (whole.time_s, whole.stages_s, whole.host_s))
+    lines = [
+        f"from file to files {ran}, {runs}: the stages {stages} and the host's Tc {host}",
+        f"on one core only {_of_runs(whole.one_core_s)}: more cores make the whole at most "
+        f"{_most(whole)} times as fast",
+        f"read {format_si(whole.read_bytes, 'B', digits=3)}, which the page cache had dropped "
+        f"before; written {format_si(whole.written_bytes, 'B', digits=3)}, until the disk had them",
+    ]
+    parts: list[RenderableType] = [table, *map(Text, lines)]
+    if whole.cautions:
+        parts.append(caution_list(whole.cautions))
+    return Group(*parts)
+
+
+def _of_runs(seconds: Estimate) -> str:
+    """Return a time, and the range of several runs."""
+    shown = format_si(seconds.median, "s", digits=3)
+    if seconds.n == 1:
+        return shown
+    ends = (format_si(end, "s", digits=3) for end in (min(seconds.samples), max(seconds.samples)))
+    return f"{shown} ({' to '.join(ends)})"
+
+
+def _most(whole: WholeRun) -> str:
+    """Return the limit of the speed-up by Amdahl's law."""
+    return f"{whole.time_s.median / whole.one_core_s.median:.3g}"
 
 
 def _of_host(study: ImagingStudy) -> RenderableType:

@@ -94,7 +94,7 @@ def _stages(assessment: Assessment) -> RenderableType:
     right = ("work", "intensity", "time", "share", "performance", "bandwidth", "of roof")
     table = plain_table("stage", *right, "limit", right=right)
     for stage in assessment.stages:
-        runs = "" if stage.stage.repeat == 1 else f" x {stage.stage.repeat:g}"
+        runs = "" if stage.stage.repeat == 1 else f" x {stage.stage.repeat:.4g}"
         table.add_row(
             f"{printable(stage.stage.name)}{runs}",
             format_si(stage.work, unit, digits=3),

@@ -11,6 +11,7 @@ import numpy as np
 
 from ridgepoint.suites.imaging.arrays import Array, namespace, on_host
 from ridgepoint.suites.imaging.clean import Cleaned, Minor, hogbom
+from ridgepoint.suites.imaging.clock import Timed, untimed
 from ridgepoint.suites.imaging.gridder import (
     Complexes,
     DuccGridder,
@@ -19,7 +20,7 @@ from ridgepoint.suites.imaging.gridder import (
     Gridder,
     uniform_weights,
 )
-from ridgepoint.suites.imaging.msmfs import Basis, msmfs, prepare
+from ridgepoint.suites.imaging.msmfs import Basis, minor_cycles, prepare, smoothed
 from ridgepoint.suites.imaging.restore import Beam, fit_beam, restore
 from ridgepoint.suites.imaging.telescope import Observation
 
@@ -81,6 +82,8 @@ class Imaged:
         Number of executions of ``invert``, ``predict`` and ``deconvolve``.
     minor_cycles : int
         Number of minor cycles in all major cycles.
+    residual_visibilities : ndarray of complex128, shape (rows, channels)
+        What the models leave of the visibilities, Jy.
     """
 
     psf: Floats
@@ -91,6 +94,7 @@ class Imaged:
     beam: Beam
     executions: Mapping[str, int]
     minor_cycles: int
+    residual_visibilities: Complexes
 
 
 class Imager:
@@ -104,6 +108,8 @@ class Imager:
     terms : int
     gridder : Gridder or None
         Gridder for this observation and geometry, which sets the array library; None: ducc0's.
+    timed : callable
+        Times the gridder's calls, and the arithmetic around them.
     """
 
     def __init__(
@@ -114,32 +120,48 @@ class Imager:
         terms: int,
         *,
         gridder: Gridder | None = None,
+        timed: Timed = untimed,
     ) -> None:
         self.observation, self.geometry, self.terms = observation, geometry, terms
         self.gridder = DuccGridder(observation, geometry) if gridder is None else gridder
         self.weights = self.gridder.array(weights)
         self.executions: Counter[str] = Counter()
+        self._timed = timed
 
     def invert(self, visibilities: Array, *, orders: int | None = None) -> list[Array]:
         """Return an image for each Taylor term, or so many orders, over the sum of the weights."""
         self.executions["invert"] += 1
-        total = float(namespace(self.weights).sum(self.weights))
-        images = []
-        for order in range(self.terms if orders is None else orders):
-            image = self.gridder.invert(visibilities, self.weights * self._taylor(order))
-            image /= total
-            images.append(image)
+        with self._timed("arithmetic"):
+            total = float(namespace(self.weights).sum(self.weights))
+            images = []
+            for order in range(self.terms if orders is None else orders):
+                weights = self.weights * self._taylor(order)
+                with self._timed("invert"):
+                    image = self.gridder.invert(visibilities, weights)
+                image /= total
+                images.append(image)
         return images
 
     def predict(self, models: Sequence[Array]) -> Array:
         """Return the visibilities of a model of Taylor terms."""
         self.executions["predict"] += 1
-        visibilities = self.gridder.predict(models[0])
-        for order, model in enumerate(models[1:], start=1):
-            term = self.gridder.predict(model)
-            term *= self._taylor(order)
-            visibilities += term
+        with self._timed("arithmetic"):
+            visibilities = self._predicted(models[0])
+            for order, model in enumerate(models[1:], start=1):
+                term = self._predicted(model)
+                term *= self._taylor(order)
+                visibilities += term
         return visibilities
+
+    def left(self, visibilities: Array, models: Sequence[Array]) -> Array:
+        """Return what a model leaves of visibilities."""
+        predicted = self.predict(models)
+        with self._timed("arithmetic"):
+            return visibilities - predicted
+
+    def _predicted(self, model: Array) -> Array:
+        with self._timed("predict"):
+            return self.gridder.predict(model)
 
     def responses(self, orders: int) -> list[Array]:
         """Return point-spread functions up to an order: the first is 1 in the centre."""
@@ -163,6 +185,7 @@ def image(
     gridder: Gridder | None = None,
     transfer: Transfer | None = None,
     report: Callable[[str], None] = lambda what: None,
+    timed: Timed = untimed,
 ) -> Imaged:
     """Image an observation: invert, deconvolve, predict and subtract repeatedly; then restore.
 
@@ -181,6 +204,9 @@ def image(
         Copies an image to where deconvolution runs; None: it runs where the gridder works.
     report : callable
         Called with a description of each step as it begins.
+    timed : callable
+        Times the parts: ``weights``, ``arithmetic``, ``invert``, ``predict``, ``smooth``,
+        ``deconvolve``, ``restore``.
 
     Raises
     ------
@@ -200,35 +226,41 @@ def image(
     if visibilities.shape != observation.shape:
         raise ValueError(f"visibilities must be {observation.shape}, got {visibilities.shape}")
     if weights is None:
-        weights = uniform_weights(observation, geometry)
-    imager = Imager(observation, geometry, weights, plan.images, gridder=gridder)
+        with timed("weights"):
+            weights = uniform_weights(observation, geometry)
+    imager = Imager(observation, geometry, weights, plan.images, gridder=gridder, timed=timed)
     array = imager.gridder.array
     observed = array(visibilities)
     report("point-spread function")
     psfs = imager.responses(2 * plan.images - 1)
-    beam = fit_beam(psfs[0])
+    with timed("restore"):
+        beam = fit_beam(psfs[0])
     moved = transfer or (lambda image: image)
-    deconvolver = Deconvolver(plan, [moved(psf) for psf in psfs])
+    deconvolver = Deconvolver(plan, [moved(psf) for psf in psfs], timed=timed)
     models = [namespace(psfs[0]).zeros_like(psfs[0]) for _ in range(plan.images)]
     first: Array | None = None
-    minor_cycles = 0
+    taken = 0
     for cycle in range(1 + (plan.major if plan.major > 1 else 0)):
         report(f"major cycle {cycle}")
-        residuals = imager.invert(observed - imager.predict(models))
+        residuals = imager.invert(imager.left(observed, models))
         first = residuals[0] if first is None else first
         imager.executions["deconvolve"] += 1
         cleaned = deconvolver([moved(residual) for residual in residuals])
-        minor_cycles += cleaned.iterations
-        pairs = zip(models, cleaned.models, strict=True)
-        models = [model + array(more) for model, more in pairs]
+        taken += cleaned.iterations
+        with timed("arithmetic"):
+            pairs = zip(models, cleaned.models, strict=True)
+            models = [model + array(more) for model, more in pairs]
     report("restoring")
-    residual = imager.invert(observed - imager.predict(models))[0]
-    restored = restore(models[0], residual, beam)
+    left = imager.left(observed, models)
+    residual = imager.invert(left)[0]
+    with timed("restore"):
+        restored = restore(models[0], residual, beam)
     assert first is not None  # the loop runs once at least
     return Imaged(
         psf=on_host(psfs[0]), dirty=on_host(first), models=tuple(map(on_host, models)),
         residual=on_host(residual), restored=on_host(restored), beam=beam,
-        executions=dict(imager.executions), minor_cycles=minor_cycles,
+        executions=dict(imager.executions), minor_cycles=taken,
+        residual_visibilities=on_host(left),
     )  # fmt: skip
 
 
@@ -239,16 +271,23 @@ class Deconvolver:
     ----------
     plan : Plan
     psfs : sequence of array, shape (size, size)
+    timed : callable
+        Times the smoothing and the minor cycles.
     """
 
-    def __init__(self, plan: Plan, psfs: Sequence[Array]) -> None:
-        self._minor, self._psf = plan.minor, psfs[0]
+    def __init__(self, plan: Plan, psfs: Sequence[Array], *, timed: Timed = untimed) -> None:
+        self._minor, self._psf, self._timed = plan.minor, psfs[0], timed
         self._basis: Basis | None = None
         if plan.algorithm == "msmfs":
-            self._basis = prepare(psfs, plan.scales)
+            with timed("smooth"):
+                self._basis = prepare(psfs, plan.scales)
 
     def __call__(self, dirty: Sequence[Array]) -> Cleaned:
         """Deconvolve dirty images, which are not changed."""
         if self._basis is None:
-            return hogbom(dirty[0], self._psf, self._minor)
-        return msmfs(dirty, self._basis, self._minor)
+            with self._timed("deconvolve"):
+                return hogbom(dirty[0], self._psf, self._minor)
+        with self._timed("smooth"):
+            images = smoothed(dirty, self._basis)
+        with self._timed("deconvolve"):
+            return minor_cycles(images, self._basis, self._minor)

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.units import format_si
 from ridgepoint.demands.formulas import major_cycles
 from ridgepoint.suites.imaging import gridder
 from ridgepoint.suites.imaging.continuum import Plan
@@ -15,28 +16,42 @@ from ridgepoint.suites.imaging.failures import CannotImage
 from ridgepoint.suites.imaging.gridder import Gridding
 from ridgepoint.suites.imaging.measuring import StageResult
 from ridgepoint.suites.imaging.stages import Scene, measured_cycles
+from ridgepoint.suites.imaging.whole import WholeRun
 
 _ORDER = ("grid", "ifft", "msmfs", "fft", "degrid")
 _LOAD = "415.10557 Tflop/s"
 
 
-def executions(plan: Plan, size: int) -> Mapping[str, int]:
+def executions(plan: Plan, size: int, *, minor_cycles: int | None = None) -> Mapping[str, float]:
     """Return the executions of each measured stage in the whole pipeline for an image size.
 
+    Parameters
+    ----------
+    plan : Plan
+    size : int
+        Pixels along a side.
+    minor_cycles : int or None
+        Minor cycles of a run; None: as many as the plan allows.
+
+    Notes
+    -----
     An inversion or a prediction is one image for each Taylor term; the point-spread function has
-    nearly twice as many.
+    nearly twice as many. A stage of minor cycles that was measured with more of them than a run
+    takes counts as the share of it.
     """
     parts, terms = major_cycles(plan.major), plan.terms
     inverted = (parts.invert - 1) * terms + 2 * terms - 1
     predicted = parts.predict * terms
-    minor = round(parts.deconvolve * plan.minor.iterations / measured_cycles("msmfs", size))
+    if minor_cycles is None:
+        minor_cycles = parts.deconvolve * plan.minor.iterations
+    minor = max(minor_cycles, 1) / measured_cycles("msmfs", size)
     return {
-        "grid": inverted, "ifft": inverted, "msmfs": max(minor, 1), "fft": predicted,
+        "grid": inverted, "ifft": inverted, "msmfs": minor, "fft": predicted,
         "degrid": predicted,
     }  # fmt: skip
 
 
-def handed_on(scene: Scene, used: Gridding) -> Mapping[str, float]:
+def handed_on(scene: Scene, used: Gridding, deconvolutions: float) -> Mapping[str, float]:
     """Return the bytes that one execution of each measured stage hands to the next one.
 
     Grids of all w-planes to the transforms, from them an image; models once in a deconvolution;
@@ -47,7 +62,7 @@ def handed_on(scene: Scene, used: Gridding) -> Mapping[str, float]:
     models = major_cycles(scene.plan.major).deconvolve * scene.plan.terms * image
     return {
         "grid": grids, "ifft": float(image),
-        "msmfs": models / executions(scene.plan, scene.geometry.size)["msmfs"],
+        "msmfs": models / deconvolutions,
         "fft": grids, "degrid": float(scene.visibilities.nbytes),
     }  # fmt: skip
 
@@ -58,6 +73,7 @@ def described(
     *,
     machine: str,
     on_device: Gridding | None = None,
+    whole: WholeRun | None = None,
 ) -> str:
     """Return a pipeline's file, in TOML.
 
@@ -71,6 +87,9 @@ def described(
     on_device : Gridding or None
         How a GPU gridded; nothing is counted there, so work and bytes are those of the formulas.
         None: ducc0 gridded, and both were counted.
+    whole : WholeRun or None
+        Runs of the whole pipeline, for the host's time and the number of minor cycles; None: the
+        file has no host time, and as many minor cycles as the plan allows.
 
     Raises
     ------
@@ -82,19 +101,21 @@ def described(
     by_name = {result.name: result for result in results if result.state == state}
     plan, size = scene.plan, scene.geometry.size
     used = on_device or gridder.gridding(scene.observation, scene.geometry)
-    repeats, output = executions(plan, size), handed_on(scene, used)
+    repeats = executions(plan, size, minor_cycles=None if whole is None else whole.minor_cycles)
+    output = handed_on(scene, used, repeats["msmfs"])
     assumed = "# On a GPU. Work and bytes are not counted: they are those of formulas."
     lines = [
         f"# Measured by 'ridgepoint suite imaging': {size} x {size} pixels, "
         f"{scene.observation.visibilities} visibilities, {state} caches.",
         f"# MSMFS of {plan.terms} Taylor terms, {plan.major} major cycles of "
-        f"{plan.minor.iterations} minor cycles.",
+        f"at most {plan.minor.iterations} minor cycles.",
         *([assumed] if on_device else []),
         f'name = "continuum imaging, {size} x {size}"',
         f"machine = {_quoted(machine)}",
         'precision = "fp64"',
         f"cores = {scene.geometry.threads}",
         f'load = "{_LOAD}"  # SKA1-Low DPrepA, all of it: SDP parametric model',
+        *([] if whole is None else _host(whole)),
     ]
     for name in _ORDER:
         result = by_name.get(name)
@@ -106,7 +127,24 @@ def described(
     return "\n".join(lines) + "\n"
 
 
-def _stage(name: str, result: StageResult | None, repeat: int, output: float) -> list[str]:
+def _host(whole: WholeRun) -> list[str]:
+    """Return the lines of the host's time, with what it consists of."""
+    runs = "1 run" if whole.time_s.n == 1 else f"{whole.time_s.n} runs"
+    parts = ", ".join(
+        f"{part.name} {format_si(part.time_s.median, 's', digits=3)}"
+        for part in whole.parts
+        if not part.is_stage
+    )
+    return [
+        "",
+        f"# What the stages leave of the time of the whole pipeline, "
+        f"{format_si(whole.time_s.median, 's', digits=3)} from file to files ({runs}):",
+        f"# {parts}.",
+        f"host_time = {_time(whole.host_s)}",
+    ]
+
+
+def _stage(name: str, result: StageResult | None, repeat: float, output: float) -> list[str]:
     """Return the lines of a stage.
 
     Raises
@@ -135,7 +173,7 @@ def _stage(name: str, result: StageResult | None, repeat: int, output: float) ->
         f'work = "{result.work_flop:.6g} flop"',
         f'bytes = "{result.moved_bytes:.6g} B"',
         f"time = {_time(result.runtime_s)}",
-        f"repeat = {repeat}",
+        f"repeat = {repeat:.6g}",
         f'output = "{output:.6g} B"',
         *kind,
     ]

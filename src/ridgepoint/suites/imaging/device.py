@@ -11,7 +11,9 @@ from dataclasses import replace
 from ridgepoint.ceilings.gpu.arrays import Arrays
 from ridgepoint.core.errors import RidgepointError
 from ridgepoint.core.estimate import Estimate
+from ridgepoint.suites.imaging.clock import Timed, untimed
 from ridgepoint.suites.imaging.continuum import Imaged, Imager, image
+from ridgepoint.suites.imaging.gridder import Complexes
 from ridgepoint.suites.imaging.measuring import StageResult, taken_apart
 from ridgepoint.suites.imaging.nufft import NufftGridder
 from ridgepoint.suites.imaging.stages import (
@@ -61,9 +63,23 @@ def image_on(
     scene: Scene,
     gridder: NufftGridder,
     *,
+    visibilities: Complexes | None = None,
+    timed: Timed = untimed,
     report: Callable[[str], None] = lambda what: None,
 ) -> Imaged:
     """Image a scene with all data on a GPU; the results are copied to the host.
+
+    Parameters
+    ----------
+    device : Arrays
+    scene : Scene
+    gridder : NufftGridder
+        On that device, for the scene.
+    visibilities : ndarray of complex128, shape (rows, channels), or None
+        Those of the scene, from a file, whose weights are then computed anew; None: the scene's.
+    timed : callable
+        Times the parts, as for `ridgepoint.suites.imaging.continuum.image`.
+    report : callable
 
     Raises
     ------
@@ -74,8 +90,10 @@ def image_on(
     """
     with device.current():
         return image(
-            scene.visibilities, scene.observation, scene.geometry, scene.plan,
-            weights=scene.weights, gridder=gridder, report=report,
+            scene.visibilities if visibilities is None else visibilities,
+            scene.observation, scene.geometry, scene.plan,
+            weights=scene.weights if visibilities is None else None, gridder=gridder,
+            report=report, timed=timed,
         )  # fmt: skip
 
 

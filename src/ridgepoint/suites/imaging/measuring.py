@@ -15,6 +15,7 @@ from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.measurement import Measurement, State
 from ridgepoint.profiling.calls import Subject, measure_all, subject
 from ridgepoint.suites.imaging.stages import Scene, Stage
+from ridgepoint.suites.imaging.whole import WholeRun
 from ridgepoint.suites.study import Study
 
 DIFFERENCES = {"grid": ("invert", "ifft"), "degrid": ("predict", "fft")}
@@ -97,6 +98,10 @@ class ImagingStudy(Study, msgspec.Struct, frozen=True, kw_only=True, omit_defaul
     results : tuple of StageResult
     device : str or None
         Name of the GPU, where nothing is counted; None: this host's CPUs.
+    whole : WholeRun or None
+        Time of the whole pipeline, by its parts; None: it was not run, or could not.
+    whole_failure : str or None
+        Why it could not be run.
     """
 
     size: int
@@ -105,6 +110,8 @@ class ImagingStudy(Study, msgspec.Struct, frozen=True, kw_only=True, omit_defaul
     visibilities: int
     device: str | None = None
     results: tuple[StageResult, ...]
+    whole: WholeRun | None = None
+    whole_failure: str | None = None
 
     @property
     def where(self) -> str:
@@ -114,15 +121,21 @@ class ImagingStudy(Study, msgspec.Struct, frozen=True, kw_only=True, omit_defaul
     @property
     def unmeasured(self) -> dict[str, str]:
         """Why stages could not be measured, by stage and state of the caches."""
-        return {
+        stages = {
             f"{result.name}, {result.state}": result.failure
             for result in self.results
             if result.failure is not None
         }
+        whole = {} if self.whole_failure is None else {"the whole pipeline": self.whole_failure}
+        return {**whole, **stages}
 
 
 def study_of(
-    scene: Scene, results: Sequence[StageResult], *, device: str | None = None
+    scene: Scene,
+    results: Sequence[StageResult],
+    *,
+    device: str | None = None,
+    whole: WholeRun | RidgepointError | None = None,
 ) -> ImagingStudy:
     """Return the results of a scene's stages, with a description of the scene.
 
@@ -132,6 +145,8 @@ def study_of(
     results : sequence of StageResult
     device : str or None
         Name of the GPU; None: this host's CPUs.
+    whole : WholeRun or RidgepointError or None
+        Time of the whole pipeline, or why it could not be run; None: it was not.
     """
     rows, channels = scene.observation.shape
     return ImagingStudy(
@@ -141,6 +156,8 @@ def study_of(
         visibilities=scene.observation.visibilities,
         device=device,
         results=tuple(results),
+        whole=whole if isinstance(whole, WholeRun) else None,
+        whole_failure=str(whole) if isinstance(whole, RidgepointError) else None,
     )
 
 

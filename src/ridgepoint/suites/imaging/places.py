@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from ridgepoint.ceilings.gpu import arrays
 from ridgepoint.ceilings.gpu.arrays import Arrays
+from ridgepoint.core.errors import RidgepointError
 from ridgepoint.core.measurement import State
 from ridgepoint.suites.imaging import continuum, measuring
+from ridgepoint.suites.imaging.clock import Timed
 from ridgepoint.suites.imaging.continuum import Imaged
 from ridgepoint.suites.imaging.device import gridder_on, image_on, stages_on, time_stages
-from ridgepoint.suites.imaging.gridder import Gridding, require_ducc
+from ridgepoint.suites.imaging.gridder import Complexes, Gridding, require_ducc
 from ridgepoint.suites.imaging.measuring import ImagingStudy, study_of
 from ridgepoint.suites.imaging.nufft import NufftGridder
 from ridgepoint.suites.imaging.stages import Scene, Stage, chosen, scene, stages
+from ridgepoint.suites.imaging.telescope import Observation
+from ridgepoint.suites.imaging.whole import WholeRun, run_whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,20 +60,62 @@ class Place:
             weights=scene.weights, report=report,
         )  # fmt: skip
 
+    def run(
+        self, *, folder: Path | None = None, report: Callable[[str], None]
+    ) -> tuple[WholeRun, Imaged]:
+        """Run the whole pipeline from a file to files, and time its parts.
+
+        Parameters
+        ----------
+        folder : Path or None
+            Where the files are, until the end; None: the temporary folder.
+        report : callable
+            Called with a description of each step as it begins.
+
+        Raises
+        ------
+        CannotImage
+        CannotMeasure
+            If a device refuses.
+        """
+        scene, gpu, gridder = self.scene, self.gpu, self.gridder
+
+        def imaging(visibilities: Complexes, observation: Observation, timed: Timed) -> Imaged:
+            if gpu is not None and gridder is not None:
+                return image_on(gpu, scene, gridder, visibilities=visibilities, timed=timed)
+            return continuum.image(
+                visibilities, observation, scene.geometry, scene.plan, timed=timed
+            )
+
+        def settle() -> None:
+            if gpu is not None:
+                gpu.xp.cuda.runtime.deviceSynchronize()
+
+        return run_whole(
+            scene, imaging, folder=folder, on_device=gpu is not None, settle=settle, report=report
+        )
+
     def measure(
-        self, names: Sequence[str], *, states: Sequence[State], report: Callable[[str], None]
+        self,
+        names: Sequence[str],
+        *,
+        states: Sequence[State],
+        report: Callable[[str], None],
+        whole: WholeRun | RidgepointError | None = None,
     ) -> ImagingStudy:
         """Measure the stages of these names; one that cannot be measured stops no other.
 
-        A GPU's stages are measured with warm caches, whatever the states.
+        A GPU's stages are measured with warm caches, whatever the states. What was found of the
+        whole pipeline, or why nothing was, is kept with them.
         """
         measured = self.stages(names)
         if self.gpu is not None:
             results = time_stages(measured, self.gpu, report=report)
-            return study_of(self.scene, results, device=self.gpu.device.facts.name)
+            name = self.gpu.device.facts.name
+            return study_of(self.scene, results, device=name, whole=whole)
         threads = self.scene.geometry.threads
         results = measuring.measure_stages(measured, states=states, threads=threads, report=report)
-        return study_of(self.scene, results)
+        return study_of(self.scene, results, whole=whole)
 
 
 def on_host(size: int, *, threads: int = 1, gain: float = 0.1) -> Place:

@@ -211,6 +211,17 @@ def test_several_machines_of_the_command_line_replace_those_of_the_file(pipeline
     status, _, err = pipeline(MEMO, "--machine", "h200", "--machine", "H200")
     assert status == 2
     assert "two machines are called 'h200'" in err
+    given = (
+        "--machine",
+        "fp32=8Tflop/s, beta=500GB/s, name=one",
+        "--machine",
+        "fp32=1Tflop/s, beta=1TB/s",
+    )
+    found = shown(pipeline(MEMO, *given, "--json"))["assignment"]["alone"]
+    assert [(one["machine"], one["peak"]) for one in found] == [
+        ("one", 8e12),
+        ("given machine", 1e12),
+    ]
 
 
 def test_memory_affinity_follows_from_the_bandwidth_of_remote_memory(pipeline):
@@ -476,6 +487,14 @@ HEAD = 'machine = "h200"\n'
         (HEAD + STAGE + "repeat = 0\n", ["p.toml:5, stages.s.repeat", "> 0"]),
         (HEAD + STAGE + 'repeat = "invert"\n', ["p.toml:5", "major cycles"]),
         (HEAD + STAGE + "repeat = true\n", ["p.toml:5", "not a number"]),
+        (HEAD + STAGE + 'region = "a"\n', ["p.toml:5, stages.s.region", "only a measurement"]),
+        (HEAD + STAGE.replace("Gflop", "GBOP"), ["p.toml:3, stages.s.work", "'fp32' is counted"]),
+        (HEAD + STAGE + 'precision = "int8"\n', ["p.toml:3, stages.s.work", "write it in op"]),
+        (HEAD + 'load = "1 TBOP/s"\n' + STAGE, ["p.toml:2, load", "counted in flop"]),
+        ('machine = { compute = "1 TBOP/s", bandwidth = "1 GB/s" }\n' + STAGE,
+         ["p.toml:1, machine", "counts BOP"]),
+        (HEAD + 'machines = [{ compute = "1 Top/s", bandwidth = "1 GB/s" }]\n' + STAGE,
+         ["p.toml:2, machines", "counts op"]),
         (HEAD + STAGE + 'precision = "fp12"\n', ["p.toml:5, stages.s.precision", "fp12"]),
         (HEAD + '[stages.s]\nwork = "1 Gflop/s"\nbytes = "1 B"\n', ["p.toml:3", "is a rate"]),
         (HEAD + '[stages.s]\nwork = "1 Gflops"\nbytes = "1 B"\n', ["p.toml:3", "count or a rate"]),
@@ -608,3 +627,45 @@ def test_the_page_s_errors_are_what_is_said(pipeline):
         said = pipeline(text)[2].replace(f"{pipeline.folder}/", "").strip()
 
         assert said in DOCUMENT.read_text()
+
+
+PAPERS = Path(__file__).parents[2] / "docs" / "papers.md"
+
+
+def test_the_page_of_the_papers_has_the_memo_s_equations_at_other_parameters(pipeline):
+    """Computed here from the equations alone; in Eq. (12) the worked example weighs 0.3."""
+    page = PAPERS.read_text().partition("## SDP memo 54")[2]
+    (text,) = re.findall(r"```toml\n(.+?)```", page, re.S)
+    found = shown(pipeline(text, "--json"))
+    peak, memory, load = 9e12, 600e9, 1e15
+    work, moved, times = (12e12, 300e9, 90e9), (400e9, 400e9, 450e9), (2.0, 1.6, 0.9)
+    shares = [time / sum(times) for time in times]
+    intensities = [w / q for w, q in zip(work, moved, strict=True)]
+    least = sum(max(w / peak, q / memory) for w, q in zip(work, moved, strict=True))
+    composites = (
+        sum(work) / sum(moved),
+        sum(w * i for w, i in zip(shares, intensities, strict=True)),
+        sum(w * min(i, peak / memory) for w, i in zip(shares, intensities, strict=True)),
+        sum(work) / memory / least,
+    )
+    efficiency = sum(work) / peak / sum(times)
+    whole = 0.7 + sum(times)
+
+    assert [one["intensity"] for one in found["composites"]] == pytest.approx(composites)
+    assert [one["roofline_efficiency"]["median"] for one in found["composites"]] == pytest.approx(
+        [intensity * memory / peak for intensity in composites]
+    )
+    assert found["compute_efficiency"]["median"] == pytest.approx(efficiency)
+    assert found["devices"]["median"] == pytest.approx(load / peak / efficiency)
+    assert found["total_time_s"]["median"] == pytest.approx(whole)
+    for row, value in (
+        ("Eq. (5)", f"{composites[0]:.4g}"),
+        ("Eq. (7)", f"{composites[1]:.4g}"),
+        ("Eq. (8)", f"{composites[2]:.4g}"),
+        ("(none)", f"{composites[3]:.4g}"),
+        ("Eq. (10)", f"{load / peak / efficiency:.4g}"),
+        ("Eq. (11)", f"{whole:g} s"),
+        ("Eq. (12)", f"{0.7 * whole + 0.3 * 15:g} s"),
+    ):
+        (line,) = (line for line in page.splitlines() if line.startswith(f"| {row} "))
+        assert value in line.split("|")[5]

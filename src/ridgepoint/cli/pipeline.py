@@ -126,7 +126,9 @@ def _cases(file: Path, machine_names: Sequence[str], archive_path: Path | None) 
     names = [machine.name for machine in machines]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise click.UsageError(f"two machines are called {twice!r}: name each once")
+        raise click.UsageError(
+            f"two machines are called {twice!r}: name each once, and figures by name=NAME"
+        )
     return read_pipeline(
         file,
         archive=Archive(archive_path),

@@ -24,6 +24,7 @@ from ridgepoint.kept.pipeline_file.keys import (
     MemberKeys,
     ObservationKeys,
     PipelineKeys,
+    require_kind_of_work,
 )
 from ridgepoint.kept.pipeline_file.machines import machine_of, machines_beside
 from ridgepoint.kept.pipeline_file.stages import Around, Read, stages_of
@@ -224,7 +225,7 @@ def _read(path: Path, reader: _Reader) -> Cases:
 
 def _used(given: list[float] | float | None) -> tuple[float, ...]:
     """Return the shares of the time that pipelines may use."""
-    return (given,) if isinstance(given, float) else tuple(given or USED)
+    return (given,) if isinstance(given, float) else tuple(dict.fromkeys(given or USED))
 
 
 def _require_no_legroom(table: Table) -> None:
@@ -281,8 +282,11 @@ def _case(table: Table, keys: PipelineKeys, name: str, reader: _Reader) -> Case:
     if keys.cores is not None and keys.cores > machine.cores:
         reason = f"{machine.name} has {machine.cores}, got {keys.cores:g}"
         raise table.wrong("cores", reason, "correct it, or give no cores to use all of them")
+    pipeline = _pipeline(table, keys, name, read)
+    if keys.load is not None:
+        require_kind_of_work(table, "load", table.values["load"], pipeline.precision)
     case = Case(
-        pipeline=_pipeline(table, keys, name, read),
+        pipeline=pipeline,
         machine=machine,
         others=(
             machines_beside(table, keys, reader.archive, machine)

@@ -22,6 +22,7 @@ from ridgepoint.core.quantities import (
 )
 from ridgepoint.core.resources import RESOURCES
 from ridgepoint.core.toml import Table
+from ridgepoint.core.units import read_quantity
 from ridgepoint.demands.formulas import FORMULAS
 from ridgepoint.published.sdp_loads import products
 
@@ -221,3 +222,31 @@ def stage_keys(table: Table) -> StageKeys:
     keys = table.take(kind)
     assert isinstance(keys, StageKeys)
     return keys
+
+
+def require_kind_of_work(table: Table, key: str, written: object, precision: str) -> None:
+    """Refuse a quantity in another unit of work than the precision has: a BOP is no flop.
+
+    Parameters
+    ----------
+    table : Table
+    key : str
+        Where the quantity stands.
+    written : object
+        As it was written; nothing is said of what is no text.
+    precision : str
+        The compute resource that it is of.
+
+    Raises
+    ------
+    InvalidDocument
+    """
+    if not isinstance(written, str):
+        return
+    unit, wanted = read_quantity(written)[1].partition("/")[0], RESOURCES[precision].unit
+    if unit != wanted:
+        raise table.wrong(
+            key,
+            f"{written!r} counts {unit}, but work in {precision!r} is counted in {wanted}",
+            f"write it in {wanted}, or correct the precision",
+        )

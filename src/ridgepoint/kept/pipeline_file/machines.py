@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from ridgepoint.core.errors import RidgepointError
 from ridgepoint.core.estimate import Estimate
@@ -14,7 +15,7 @@ from ridgepoint.core.toml import Table
 from ridgepoint.core.units import format_si
 from ridgepoint.kept.archive import Archive
 from ridgepoint.kept.lookup import named_machine
-from ridgepoint.kept.pipeline_file.keys import Figures, PipelineKeys
+from ridgepoint.kept.pipeline_file.keys import Figures, PipelineKeys, require_kind_of_work
 from ridgepoint.kept.pipeline_file.stages import Read
 from ridgepoint.published.machines import open_machine
 
@@ -28,7 +29,10 @@ def machine_of(table: Table, keys: PipelineKeys, read: Sequence[Read], archive: 
         If no machine is known; the message has file, line and key.
     """
     if keys.machine is not None:
-        return _machine(table, "machine", keys.machine, keys, archive)
+        return _machine(
+            table, "machine", keys.machine, table.values["machine"],
+            precision=keys.precision, archive=archive,
+        )  # fmt: skip
     kept = {stage.machine_id for stage in read if stage.stage.measurement is not None}
     if len(kept) > 1:
         raise table.wrong("stages", "its stages were measured on different machines",
@@ -44,7 +48,10 @@ def machines_beside(
     table: Table, keys: PipelineKeys, archive: Archive, first: Machine
 ) -> tuple[Machine, ...]:
     """Return the other machines to which stages may be assigned."""
-    named = [_machine(table, "machines", named, keys, archive) for named in keys.machines]
+    named = [
+        _machine(table, "machines", named, written, precision=keys.precision, archive=archive)
+        for named, written in zip(keys.machines, table.values.get("machines", []), strict=True)
+    ]
     # The first machine may differ from the file's, and be one of these.
     others = [machine for machine in named if machine.name != first.name]
     if len({machine.name for machine in others}) < len(others):
@@ -53,11 +60,18 @@ def machines_beside(
 
 
 def _machine(
-    table: Table, key: str, named: int | str | Figures, keys: PipelineKeys, archive: Archive
+    table: Table,
+    key: str,
+    named: int | str | Figures,
+    written: Any,
+    *,
+    precision: str,
+    archive: Archive,
 ) -> Machine:
-    """Return a machine by its figures, its number or its name."""
+    """Return a machine by its figures, its number or its name, as it was written in the file."""
     if isinstance(named, Figures):
-        return _ideal(table, key, named, keys.precision)
+        require_kind_of_work(table, key, written["compute"], precision)
+        return _ideal(table, key, named, precision)
     return _named(table, key, named, archive)
 
 

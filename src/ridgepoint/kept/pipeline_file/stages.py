@@ -16,7 +16,13 @@ from ridgepoint.core.resources import RESOURCES
 from ridgepoint.core.toml import Table
 from ridgepoint.demands.formulas import FORMULAS, MajorCycles, Work
 from ridgepoint.kept.archive import Archive
-from ridgepoint.kept.pipeline_file.keys import Like, StageKeys, sizes_of, stage_keys
+from ridgepoint.kept.pipeline_file.keys import (
+    Like,
+    StageKeys,
+    require_kind_of_work,
+    sizes_of,
+    stage_keys,
+)
 from ridgepoint.models.parts import function_alone, region_alone, timed_functions
 from ridgepoint.models.pipeline import Stage
 from ridgepoint.models.work import Metric, demand_of
@@ -135,7 +141,12 @@ def _stage(name: str, table: Table, around: Around) -> Read:
     keys = stage_keys(table)
     if keys.measurement is not None:
         return _measured(name, table, keys, around)
+    for key in ("region", "function"):
+        if key in table:
+            raise table.wrong(key, "only a measurement has parts", "give measurement, too")
     precision = keys.precision or around.precision
+    for key in ("work", "intensity"):
+        require_kind_of_work(table, key, table.values.get(key), precision)
     if keys.sdp is not None:
         demand, origin = _published(table, keys, around, precision), "published load"
     elif keys.formula is not None:

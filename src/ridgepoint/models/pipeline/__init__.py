@@ -119,7 +119,12 @@ class Pipeline:
             raise ValueError(f"host_time_s must be >= 0, got {min(self.host_time_s.samples)!r}")
 
     @property
+    def precision(self) -> str:
+        """The compute resource of its first stage with work."""
+        names = (name for stage in self.stages for name in stage.demand.amounts)
+        return next(name for name in names if RESOURCES[name].path == "compute")
+
+    @property
     def unit(self) -> str:
         """The unit of its work: flop, op or BOP."""
-        names = (name for stage in self.stages for name in stage.demand.amounts)
-        return next(RESOURCES[name].unit for name in names if RESOURCES[name].path == "compute")
+        return RESOURCES[self.precision].unit

@@ -185,9 +185,11 @@ def _differences(assessment: Assessment) -> list[str]:
         machine, reached = (
             format_si(rate, "B/s") for rate in (assessment.bandwidth, assessment.moved_bytes_per_s)
         )
+        beyond = any(each.compute_efficiency > 1 for _, each in _aggregates(assessment))
         lines.append(
             f"memo 10: the aggregate intensity times (a) the machine's {machine}, "
             f"(b) the {reached} that are reached"
+            + ("; what is above 100 % is beyond the peak" if beyond else "")
         )
     return lines
 

@@ -9,7 +9,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -18,7 +18,7 @@ import numpy as np
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.errors import reason_of
 from ridgepoint.core.estimate import Estimate
-from ridgepoint.host import page_cache
+from ridgepoint.host import System, of_activity, page_cache
 from ridgepoint.host.scratch import scratch_folder
 from ridgepoint.suites.imaging.arrays import Array
 from ridgepoint.suites.imaging.clock import Clock, Spent, Timed
@@ -31,13 +31,13 @@ from ridgepoint.suites.imaging.telescope import Observation
 PARTS: Mapping[str, str] = {
     "read": "visibilities from a file",
     "weights": "uniform weights",
-    "arithmetic": "differences, Taylor terms, sums",
+    "arithmetic": "differences, sums",
     "invert": "grid, then FFTs",
     "smooth": "smooth by the scales",
     "deconvolve": "minor cycles",
     "predict": "FFTs, then degrid",
     "restore": "fit the beam, restore",
-    "write": "images and residuals to files",
+    "write": "images to a file",
     "rest": "all between them",
 }
 """Of a run, in its order, with what they do."""
@@ -116,7 +116,7 @@ class WholeRun:
     minor_cycles: int
     read_bytes: int
     written_bytes: int
-    in_memory: float
+    in_memory: float = 0.0
     cautions: tuple[Caution, ...] = ()
 
 
@@ -166,6 +166,7 @@ def run_whole(
         observed, results = Path(name, "visibilities"), Path(name, "images")
         write_arrays(observed, (scene.observation.uvw_m, scene.observation.frequency_hz,
                                 scene.visibilities))  # fmt: skip
+        before = System().activity()
         begin = time.perf_counter()
         while not runs or _has_time(len(runs), time.perf_counter() - begin):
             report(f"the whole pipeline, run {len(runs) + 1}")
@@ -179,8 +180,11 @@ def run_whole(
                 with clock("write"):
                     write_arrays(results, _results(imaged))
             runs.append(clock.spent)
+        doubts = of_activity(before, System().activity())
         sizes = observed.stat().st_size, results.stat().st_size
-    return _whole(runs, imaged, sizes, max(kept), on_device=on_device), imaged
+    cautions = (*_of_file(max(kept)), *doubts)
+    whole = _whole(runs, imaged, sizes, on_device=on_device)
+    return replace(whole, in_memory=max(kept), cautions=cautions), imaged
 
 
 def _has_time(runs: int, passed_s: float) -> bool:
@@ -232,7 +236,6 @@ def _whole(
     runs: Sequence[Mapping[str, Spent]],
     imaged: Imaged,
     sizes: tuple[int, int],
-    in_memory: float,
     *,
     on_device: bool,
 ) -> WholeRun:
@@ -263,12 +266,10 @@ def _whole(
         minor_cycles=imaged.minor_cycles,
         read_bytes=sizes[0],
         written_bytes=sizes[1],
-        in_memory=in_memory,
-        cautions=_cautions(in_memory),
     )
 
 
-def _cautions(in_memory: float) -> tuple[Caution, ...]:
+def _of_file(in_memory: float) -> tuple[Caution, ...]:
     if in_memory <= _LITTLE:
         return ()
     return (

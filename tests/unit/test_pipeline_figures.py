@@ -10,14 +10,8 @@ from ridgepoint.models.pipeline import Pipeline, Stage
 from ridgepoint.models.pipeline.advice import pipeline_advice
 from ridgepoint.models.pipeline.assessment import assess
 from ridgepoint.models.pipeline.sensitivity import sensitivity
-from ridgepoint.show.charts.pipeline import (
-    advice_chart,
-    devices_chart,
-    pipeline_page,
-    roofline_chart,
-    sensitivity_chart,
-    time_chart,
-)
+from ridgepoint.show.charts.pipeline import pipeline_page, roofline_chart, time_chart
+from ridgepoint.show.charts.pipeline_bars import advice_chart, devices_chart, sensitivity_chart
 from ridgepoint.show.draw_mpl import save
 from ridgepoint.show.words import shown_devices
 

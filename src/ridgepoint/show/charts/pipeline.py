@@ -1,14 +1,13 @@
-"""A pipeline's charts, from its assessment: the roofline, the time, the devices, the gains."""
+"""A pipeline's charts, from its assessment: the roofline, and where the time goes."""
 
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from ridgepoint.core.units import format_si
-from ridgepoint.models.pipeline.advice import KINDS, StageAdvice
+from ridgepoint.models.pipeline.advice import StageAdvice
 from ridgepoint.models.pipeline.assessment import Assessment, StageFigures
 from ridgepoint.models.pipeline.composites import Composite
 from ridgepoint.models.pipeline.sensitivity import Sensitivity
@@ -26,20 +25,23 @@ from ridgepoint.show.chart import (
     Place,
     Shape,
 )
+from ridgepoint.show.charts.pipeline_bars import (
+    advice_chart,
+    at_the_end,
+    devices_chart,
+    row_axis,
+    sensitivity_chart,
+)
 from ridgepoint.show.theme import face_of
 from ridgepoint.show.words import (
     machine_title,
     percent,
     printable,
-    shown_devices,
     shown_intensity,
     shown_time,
     time_unit,
 )
 
-_MOST_ROWS = 12
-_LETTERS = 52
-"""Of the name of a row."""
 _LEAST_AREA, _MORE_AREA = 0.9, 28.0
 """Of discs, of which the usual mark has 1: of no time, and so much more of all of it."""
 _SAME = 0.01
@@ -47,8 +49,6 @@ _SAME = 0.01
 _MANY = 8
 """Of more stages the key has columns."""
 _TIME_HEIGHT = 0.2
-_ROW_HEIGHT = 0.055
-"""Of an axis of rows, over its width."""
 
 
 def pipeline_charts(
@@ -230,10 +230,10 @@ def time_chart(assessment: Assessment, *, has_key: bool = True) -> Chart:
         title="Where the time goes",
         subtitle=f"grey: {shown_time(host_s)} of the host" if host_s else "",
         x=_time_axis(limits),
-        y=_rows([name for name, _ in rows]),
+        y=row_axis([name for name, _ in rows]),
         bars=tuple(bars),
         marks=tuple(
-            _at_the_end(host_s + sum(times), -row, shown_time(host_s + sum(times), digits=3))
+            at_the_end(host_s + sum(times), -row, shown_time(host_s + sum(times), digits=3))
             for row, (_, times) in enumerate(rows)
         ),
         key=_key(assessment, _lasting, shape="square") if has_key else (),
@@ -273,124 +273,3 @@ def _pieces(
             summary=shown_time(seconds, digits=3),
         )
         end += seconds
-
-
-def devices_chart(assessment: Assessment) -> Chart | None:
-    """Return the number of devices by each composite; None: no load was given."""
-    if assessment.load_per_s is None:
-        return None
-    bars: list[Bar] = []
-    marks: list[Mark] = []
-    for composite in assessment.composites:
-        devices, least, row = composite.devices, composite.devices_at_roof, -len(bars)
-        if devices is None or least is None:
-            continue
-        name, text = composite.equation, shown_devices(devices.median)
-        bars.append(
-            Bar(row=row, begin=0.0, end=devices.median, ink=0, face="pale", name=name, summary=text)
-        )
-        interval = None
-        if devices.low is not None and devices.high is not None:
-            interval = (devices.low, devices.high)
-            marks.append(Mark(at=(devices.median, row), shape="none", x_interval=interval))
-        marks += [
-            Mark(at=(least, row), shape="diamond", face="hollow"),
-            _at_the_end(interval[1] if interval else devices.median, row, text),
-        ]
-    load = format_si(assessment.load_per_s, f"{assessment.pipeline.unit}/s")
-    has_intervals = any(mark.x_interval for mark in marks)
-    return _bars(
-        title=f"Devices for {load}, by composite",
-        subtitle=(
-            "N = CL / (peak x RE x PE), with the PE of Eq. (8), and the series with its own PE"
-        ),
-        label=f"Devices [{printable(assessment.machine.name)}]",
-        bars=bars,
-        marks=marks,
-        notes=(
-            *(("error bars: 95 % intervals",) if has_intervals else ()),
-            "diamonds: if every stage were at its roof",
-        ),
-    )
-
-
-def sensitivity_chart(sensitivity: Sensitivity) -> Chart:
-    """Return the gains from an improvement by a tenth: of each stage, and of the machine."""
-    rows = [
-        ("10 % more compute", sensitivity.device.compute),
-        ("10 % more bandwidth", sensitivity.device.bandwidth),
-        *(
-            (f"10 % less time in {printable(stage.name)}", stage.time)
-            for stage in sensitivity.stages[:_MOST_ROWS]
-        ),
-    ]
-    rest = sensitivity.stages[_MOST_ROWS:]
-    noun = "stage gains" if len(rest) == 1 else "stages gain"
-    notes = (f"{len(rest)} more {noun} {rest[0].time:.3f}x or less",) if rest else ()
-    return _gains("What a tenth gains", "with the same programming efficiency", rows, notes)
-
-
-def advice_chart(advice: Sequence[StageAdvice]) -> Chart | None:
-    """Return the upper limit of each action's gain for the pipeline; None: nothing gains."""
-    rows = [
-        (
-            f"{printable(action.stage)}, {KINDS[action.kind].partition(': ')[2]}",
-            action.pipeline_gain,
-        )
-        for action in advice[:_MOST_ROWS]
-    ]
-    if not rows:
-        return None
-    return _gains("What each action gains the pipeline at most", "one at a time", rows)
-
-
-def _gains(
-    title: str, subtitle: str, gains: list[tuple[str, float]], notes: tuple[str, ...] = ()
-) -> Chart:
-    ordered = sorted(gains, key=lambda gain: -gain[1])
-    return _bars(
-        title=title,
-        subtitle=subtitle,
-        label="Times as fast",
-        bars=[
-            Bar(row=-row, begin=1.0, end=gain, ink=0, face="pale", name=name)
-            for row, (name, gain) in enumerate(ordered)
-        ],
-        marks=[_at_the_end(gain, -row, f"{gain:.3f}x") for row, (_, gain) in enumerate(ordered)],
-        notes=notes,
-    )
-
-
-def _bars(
-    *,
-    title: str,
-    subtitle: str,
-    label: str,
-    bars: Sequence[Bar],
-    marks: Sequence[Mark],
-    notes: tuple[str, ...] = (),
-) -> Chart:
-    """Return numbers as bars, one above the other, with texts at their ends."""
-    begin = min(bar.begin for bar in bars)
-    end = max([bar.end for bar in bars] + [mark.at[0] for mark in marks])
-    limits = (begin, end + 0.14 * ((end - begin) or 1.0))
-    return Chart(
-        title=title,
-        subtitle=subtitle,
-        x=Axis(label=label, limits=limits, ticks=decimal_ticks(limits), scale="linear"),
-        y=_rows([textwrap.shorten(bar.name, _LETTERS, placeholder="…") for bar in bars]),
-        bars=tuple(bars),
-        marks=tuple(marks),
-        notes=notes,
-        height=_ROW_HEIGHT * (len(bars) + 0.5),
-    )
-
-
-def _rows(names: Sequence[str]) -> Axis:
-    ticks = tuple((float(-row), name) for row, name in enumerate(names))
-    return Axis(label="", limits=(0.5 - len(names), 0.5), ticks=ticks, scale="rows")
-
-
-def _at_the_end(end: float, row: float, text: str) -> Mark:
-    """Return the text right of a bar."""
-    return Mark(at=(end, row), shape="none", label=Label(text=text, where="right"), name=text)

@@ -82,6 +82,8 @@ def _kept() -> dict[str, str]:
         "machine/vm-cautions": "show vm --cautions",
         "machine/vm-drawn": "plot vm -o {written}.svg",
         "machine/vm-terminal": "plot vm",
+        "machine/design": "show 'cores=6, frequency=2.4GHz, bop_per_core=6 BOP/cycle, "
+        "pi_per_core=4 flop/cycle, beta=13.2GB/s, ilp=2/4, simd=2, name=by-design'",
         "machine/latency": "plot --machine vm --latency",
         "machine/latency-drawn": "plot --machine vm --latency -o {written}.svg",
         "run/heat-miss-curve": "plot heat --miss-curve",

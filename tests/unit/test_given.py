@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from ridgepoint.core.errors import RidgepointError
 from ridgepoint.core.fields import fields_of
 from ridgepoint.core.given import KEYS, GivenPoint
-from ridgepoint.core.given_machine import given_machine, is_per_cycle, looks_given
 from ridgepoint.core.quantities import ByteAmount, Runtime, WorkAmount
 from ridgepoint.core.uncertain import read_uncertain
 from ridgepoint.kept.archive import Archive
 from ridgepoint.kept.lookup import machine_of, named_machine
+from ridgepoint.models.given_machine import given_machine, is_per_cycle, looks_given
 from ridgepoint.models.given_points import place_given
 from ridgepoint.published.machines import load
 
@@ -301,3 +301,69 @@ def test_a_file_whose_name_has_an_equals_sign_is_still_a_file(tmp_path, monkeypa
     (tmp_path / "a=1.json").write_text("{}")
     with pytest.raises(RidgepointError, match=r"a=1\.json"):
         machine_of("a=1.json")
+
+
+E5645 = (
+    "cpus=1, cores=6, frequency=2.4GHz, bop_per_core=6 BOP/cycle, pi_per_core=4 flop/cycle, "
+    "beta=13.2GB/s, ports=0.5, ilp=2/4, simd=2"
+)
+
+
+def test_a_design_has_the_peaks_and_ceilings_of_the_paper():
+    """86.4, 21.6 and 43.2 GBOPS, 57.6 GFLOPS (section 4.3, 5.2.2 and Table 9 of the BOPS paper)."""
+    machine, published = given_machine(E5645), load("e5645")
+
+    assert machine.rate("bop") == pytest.approx(86.4e9)
+    assert machine.rate("bop", patterns=("ILP",)) == pytest.approx(21.6e9)
+    assert machine.rate("bop", patterns=("SIMD",)) == pytest.approx(43.2e9)
+    assert machine.rate("fp64") == pytest.approx(57.6e9)
+    for cores in (1, 6):
+        for resource in ("bop", "fp64", "dram"):
+            theirs = published.rate(resource, cores=cores)
+            assert machine.rate(resource, cores=cores) == pytest.approx(theirs)
+
+
+@pytest.mark.parametrize(
+    ("text", "bop", "flop"),
+    [
+        ("cores=4, bop_per_core=2 BOP/cycle, pi_per_core=0.75 flop/cycle", 12.8, 4.8),
+        ("cpus=2, cores=2, bop_per_core=6 BOP/cycle, pi_per_core=4 flop/cycle", 38.4, 25.6),
+    ],
+    ids=["D510", "E5310"],
+)
+def test_peaks_of_the_papers_other_machines(text, bop, flop):
+    """Table 9, at 1.6 GHz; the cores of two processors count like those of one."""
+    machine = given_machine(f"{text}, frequency=1.6GHz")
+
+    assert machine.rate("bop") / 1e9 == pytest.approx(bop)
+    assert machine.rate("fp64") / 1e9 == pytest.approx(flop)
+
+
+def test_shares_that_are_not_given_are_the_papers():
+    """Half of the ports, two of four instructions per cycle: a quarter of the peak."""
+    machine = given_machine("bop=8 BOP/cycle, simd=4")
+
+    assert machine.rate("bop", patterns=("ILP",)) == pytest.approx(2)
+    assert machine.rate("bop", patterns=("SIMD",)) == pytest.approx(8)
+    assert given_machine("bop=8 BOP/cycle, ilp=1/4").rate("bop", patterns=("ILP",)) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("pi=3Gflop/s, simd=2", "lower the peak of basic operations"),
+        ("bop=3GBOP/s, simd=0", "number of lanes"),
+        ("bop=3GBOP/s, simd=nan", "number of lanes"),
+        ("bop=3GBOP/s, ilp=3/2", "at most 1"),
+        ("bop=3GBOP/s, ports=1/0", "at most 1"),
+        ("bop=3GBOP/s, ports=nan", "at most 1"),
+        ("bop=3GBOP/s, bop_per_core=1GBOP/s", "two rates of bop"),
+        ("bop_per_core=1GB/s", "work rate"),
+        ("cpus=0, bop=3GBOP/s", "cpus"),
+        ("cores=1.5, bop=3GBOP/s", "cores"),
+    ],
+)
+def test_a_design_that_cannot_be_is_refused(text, said):
+    """What is wrong, and what to write."""
+    with pytest.raises(ValueError, match=said):
+        given_machine(text)

@@ -18,7 +18,7 @@ from ridgepoint.cli.view_options import (
     per_cycle_option,
 )
 from ridgepoint.core.errors import RidgepointError
-from ridgepoint.core.given_machine import GIVEN, is_per_cycle
+from ridgepoint.models.given_machine import GIVEN, is_per_cycle
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,12 +6,12 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from ridgepoint.core.errors import ArchiveRefused, RidgepointError
-from ridgepoint.core.given_machine import given_machine, is_per_cycle, looks_given
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measured_cluster import MeasuredCluster
 from ridgepoint.core.measurement import Measurement, Timing
 from ridgepoint.kept.archive import Archive
 from ridgepoint.kept.archive_record import MACHINES, Kind, Record
+from ridgepoint.models.given_machine import given_machine, is_per_cycle, looks_given
 from ridgepoint.published.machines import names, opened
 
 Kept = Machine | MeasuredCluster | Timing | tuple[Measurement, Machine | None]
@@ -77,13 +77,15 @@ def kept_cluster(archive: Archive, hosts: Collection[str]) -> tuple[int, Machine
 
 
 def kept(archive: Archive, text: str) -> Kept:
-    """Return the value that a user names: a record by number or name, a file, a published machine.
+    """Return the value that a user names: a record, a file, a published machine, or its figures.
 
     Raises
     ------
     RidgepointError
         If there is nothing of this name, or it cannot be read.
     """
+    if _is_given(text):
+        return _given(text, may_be_per_cycle=True)
     record = _named(archive, text)
     if record is not None:
         return kept_record(archive, record)

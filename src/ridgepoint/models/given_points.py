@@ -10,8 +10,8 @@ from ridgepoint.core.demand import Demand
 from ridgepoint.core.errors import RidgepointError
 from ridgepoint.core.estimate import Estimate, quotient
 from ridgepoint.core.given import GivenPoint
-from ridgepoint.core.given_machine import is_per_cycle
 from ridgepoint.core.machine import Machine
+from ridgepoint.models.given_machine import is_per_cycle
 from ridgepoint.models.one_bandwidth import Bandwidth, machine_with, resource_of
 from ridgepoint.models.thresholds import ABOVE_ROOF, SAME
 from ridgepoint.models.work import Metric

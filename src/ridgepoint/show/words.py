@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import PurePath
 
 from ridgepoint.core.estimate import Estimate
-from ridgepoint.core.given_machine import NAME
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measured_cluster import Exchange
 from ridgepoint.core.measurement import Measurement
 from ridgepoint.core.resources import RESOURCES
 from ridgepoint.core.units import format_si
 from ridgepoint.models.gains import Gain
+from ridgepoint.models.given_machine import NAME
 
 UNKNOWN = "unknown"
 """What is not known is said so, and is never 0."""

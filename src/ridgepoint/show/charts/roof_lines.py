@@ -186,4 +186,5 @@ def dc_names(machine: Machine, resources: Sequence[str] = (BOP, DRAM)) -> list[s
         for name, called in CALLED.items():
             if (resource, name) in known:
                 named.setdefault(called, []).append(f"{shown_name(resource)} {name}")
-    return ["; ".join(f"{called}: {', '.join(names)}" for called, names in named.items())]
+    text = "; ".join(f"{called}: {', '.join(names)}" for called, names in named.items())
+    return [text] if text else []

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ridgepoint.core.given_machine import GIVEN, is_per_cycle
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.units import format_si
 from ridgepoint.models.analysis import Analysis
 from ridgepoint.models.dc_ceilings import BOP
+from ridgepoint.models.given_machine import GIVEN, is_per_cycle
 from ridgepoint.models.given_points import PlacedPoint
 from ridgepoint.models.one_bandwidth import machine_with
 from ridgepoint.models.roofs import (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ridgepoint.core.given_machine import is_per_cycle
 from ridgepoint.core.machine import Machine
+from ridgepoint.models.given_machine import is_per_cycle
 from ridgepoint.models.one_bandwidth import Bandwidth
 
 _RATIOS: dict[Bandwidth | None, str] = {

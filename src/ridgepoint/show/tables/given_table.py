@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from ridgepoint.core.estimate import Estimate
-from ridgepoint.core.given_machine import is_per_cycle
+from ridgepoint.models.given_machine import is_per_cycle
 from ridgepoint.models.given_points import PlacedPoint
 from ridgepoint.models.work import WORK_UNITS
 from ridgepoint.show.charts.given_marks import GivenMarks

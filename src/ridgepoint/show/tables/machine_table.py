@@ -12,6 +12,7 @@ from rich.text import Text
 from ridgepoint.core.machine import Ceiling, Host, Machine
 from ridgepoint.core.resources import LEVELS, RESOURCES
 from ridgepoint.core.units import format_si, format_size
+from ridgepoint.models.given_machine import GIVEN, is_per_cycle
 from ridgepoint.models.ranking import cautions_that_matter
 from ridgepoint.models.thresholds import LEAST_CHANGE
 from ridgepoint.show.ceiling_cautions import MARK, ceiling_cautions
@@ -132,6 +133,7 @@ def _ceilings(machine: Machine, places: Sequence[Place]) -> Table:
         of_resource = [ceiling for ceiling in shown if ceiling.resource == resource]
         if of_resource:
             unit = of_resource[0].unit.replace("byte", "B")
+            unit = unit.replace("/s", "/cycle") if is_per_cycle(machine) else unit
             table.add_row(Text(f"{shown_name(resource)} [{unit}]", style="bold"))
         for name in dict.fromkeys(ceiling.name for ceiling in of_resource):
             same = {_place(c): c for c in of_resource if c.name == name}
@@ -153,7 +155,7 @@ def _rate_cells(ceiling: Ceiling | None, *, published: bool) -> tuple[str, str]:
         return UNKNOWN, ""
     median = f"{MARK if ceiling.cautions else ''}{shown_amount(rate)}"
     if published or ceiling.source is not None:
-        return median, "published"
+        return median, "given" if ceiling.source == GIVEN else "published"
     interval = relative_interval(rate, decimals=1)
     return median, f"{UNKNOWN} (n < 6)" if interval == UNKNOWN else interval
 

@@ -1,0 +1,88 @@
+"""Several machines, single bandwidths and rates per cycle: ``run``, ``show``, ``plot``."""
+
+import json
+
+import pytest
+
+pytestmark = pytest.mark.usefixtures("meter")
+
+
+@pytest.fixture
+def kept(cli):
+    """Return a command line whose archive has a machine (1) and a measurement on it (2)."""
+    assert cli.run("--", "true")[0] == 0
+    return cli
+
+
+def test_a_run_is_bounded_by_the_first_machine_and_told_of_the_others(cli):
+    """1 Gflop and 1 GB: 13.2 GB/s of the paper's machine allow 13.2 Gflop/s, its core 9.6."""
+    status, _, err = cli.run("--machine", "e5645", "--no-plot", "--", "true")
+
+    assert status == 0
+    assert "on other machines" in err
+    assert "e5645, Xeon E5645" in err
+    assert "9.6 Gflop/s" in err
+
+
+def test_json_has_them_and_show_gives_them_again(kept):
+    """The machine that it was kept with, where none is named, bounds it."""
+    shown = json.loads(kept("show", "2", "--json")[1])
+    elsewhere = json.loads(kept("show", "2", "--machine", "e5645", "--json")[1])
+    both = json.loads(kept("show", "2", "--machine", "1", "--machine", "e5645", "--json")[1])
+
+    assert shown["other_machines"] == []
+    assert elsewhere["bound"]["machine"] == "e5645"
+    assert both["bound"] == shown["bound"]
+    assert [one["machine"] for one in both["other_machines"]] == ["e5645"]
+    assert both["other_machines"][0]["bound"] == elsewhere["bound"]
+
+
+def test_each_bandwidth_has_a_row_and_a_plane(kept):
+    """As many planes as were asked for, each once."""
+    asked = [word for way in ("read", "write", "read") for word in ("--bandwidth", way)]
+    said = kept("show", "2", *asked)[1]
+
+    assert said.count("W/Qr, reads only") == said.count("W/Qw, writes only") == 1
+    assert "W/Qr" in said.split("bandwidth  of")[1]
+
+
+def test_rates_per_cycle_need_a_clock(kept):
+    """The machine of the tests has none."""
+    said = kept("show", "2", "--per-cycle")[1]
+
+    assert "per cycle   unknown: the core clock of" in " ".join(said.split(" " * 3))
+    assert "rates are per second" in said
+
+
+def test_other_machines_are_not_among_what_was_asked_of_a_run(cli):
+    """They say what to show, not what to measure."""
+    cli.run("--machine", "e5645", "--bandwidth", "read", "--per-cycle", "--", "true")
+    records = json.loads(cli("list", "--json")[1])["records"]
+
+    assert records[-1]["summary"]["options"] == ["--repeat 1"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("plot 2 --machine 1 --machine 1", "given twice"),
+        ("plot 2 --machine 1 --machine nope", "nope"),
+        ("plot 2 --machine 1 --machine 2", "no such machine"),
+        (
+            "plot 2 --machine a100 --machine h200 --machine csb --machine xw --machine 1",
+            "4 machines",
+        ),
+        ("plot 2 --bandwidth both", "both"),
+        ("plot 2 --bandwidth read --miss-curve", "rooflines"),
+        ("plot --machine 1 --machine h200 --latency", "rooflines"),
+        ("show 1 --bandwidth read", "does not apply"),
+        ("show 1 --machine h200", "does not apply"),
+        ("show 1 --per-cycle", "does not apply"),
+    ],
+)
+def test_nonsense_is_refused(kept, words, said):
+    """One line that says what is wrong, status 2."""
+    status, out, err = kept(*words.split())
+
+    assert (status, out) == (2, "")
+    assert said in err

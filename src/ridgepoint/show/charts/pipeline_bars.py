@@ -132,6 +132,7 @@ def _bars(
 
 
 def row_axis(names: Sequence[str]) -> Axis:
+    """Return the axis of bars that lie below each other, the first name on top."""
     ticks = tuple((float(-row), name) for row, name in enumerate(names))
     return Axis(label="", limits=(0.5 - len(names), 0.5), ticks=ticks, scale="rows")
 

@@ -284,7 +284,7 @@ def test_a_whole_model_has_its_embeddings(cli):
     assert shown["parts"]["embeddings"]["network_bytes"] == 2 * 7 / 8 * 26 * 2048 * 512
     assert shown["parts"]["top"]["limiters"] == [COMPUTE]
     assert status == 0
-    assert "parts of batch 2048, each alone" in out or "parts of nodes 8, each alone" in out
+    assert "parts of the step on 8 nodes, each alone:" in out
 
 
 def test_a_model_may_come_from_a_file(cli):

@@ -226,8 +226,11 @@ def _parts(ridgeline: Ridgeline, trajectory: Trajectory) -> RenderableType | Non
             si_text(float(np.atleast_1d(placed.time_s)[-1]), "s"),
             ", ".join(map(_short, placed.limiters[-1])),
         )
-    last = f"{trajectory.variable} {printable(trajectory.labels[-1])}"
-    return Group(Text(f"parts of {last}, each alone:"), table)
+    last = trajectory.labels[-1]
+    which = f"with a batch of {last}"
+    if trajectory.variable == "nodes":
+        which = f"on {last} node{'s' * (last != '1')}"
+    return Group(Text(f"parts of the step {which}, each alone:"), table)
 
 
 def _short(region: Region) -> str:

@@ -228,7 +228,8 @@ def test_published_models_fit_their_perceptrons():
         ({"columns": 5}, "bottom must end with the 5 columns"),
         ({"top": (5, 1)}, "top must begin with the 7 outputs"),
         ({"interaction": "sum"}, "interaction must be one of dot, cat"),
-        ({"bottom": (4,)}, "two or more"),
+        ({"bottom": (4,)}, "bottom must be two or more"),
+        ({"top": (7,)}, "top must be two or more"),
     ],
 )
 def test_sizes_that_do_not_fit_are_refused(wrong, words):

@@ -155,7 +155,6 @@ _OF_TRAINING = (
     "--plane",
     "axis",
     type=click.Choice(["I_M", "I_N", "I_R", "I_S"]),
-    default="I_M",
     help=(
         "Horizontal axis of the picture: bytes of memory per byte over the network (I_M), or work "
         "per byte over the network (I_N), of remote memory (I_R) or of storage (I_S).  "
@@ -179,7 +178,7 @@ def command(
     network: tuple[float, ...],
     remote: float | None,
     storage: float | None,
-    axis: str,
+    axis: str | None,
     points: tuple[str, ...],
     demand_file: Path | None,
     precision: str | None,
@@ -205,6 +204,8 @@ def command(
     machines = machines_of(machine_names, network, links, sweep=sweep)
     require_ceilings(own_amounts, machines)
     resource = "bop" if work != "flop" else precision or "fp32"
+    if axis is not None and not outputs:
+        raise click.UsageError("--plane says what the picture shows: give its file with -o")
     if sweep:
         if outputs or folder is not None:
             raise click.UsageError("--sweep prints a table and draws no figure")
@@ -298,7 +299,9 @@ def _on_points(ridgeline: Ridgeline, points: dict[str, Amounts]) -> Shown:
     )
 
 
-def _draw(shown: Shown, *, outputs: tuple[Path, ...], folder: Path | None, axis: str) -> None:
+def _draw(
+    shown: Shown, *, outputs: tuple[Path, ...], folder: Path | None, axis: str | None
+) -> None:
     """Write the figures that were asked for.
 
     Raises
@@ -309,7 +312,7 @@ def _draw(shown: Shown, *, outputs: tuple[Path, ...], folder: Path | None, axis:
     from ridgepoint.models.ridgeline.placed import REGIONS
     from ridgepoint.models.ridgeline.plane import PLANES
 
-    plane = PLANES[axis]
+    plane = PLANES[axis or "I_M"]
     if plane.link not in shown.ridgeline.regions:
         option = LINK_OPTIONS[REGIONS[plane.link]]
         raise click.UsageError(f"--plane {axis} needs the bandwidth of {plane.link}: give {option}")

@@ -111,8 +111,11 @@ class RecommendationModel:
         if self.interaction not in INTERACTIONS:
             known = ", ".join(INTERACTIONS)
             raise ValueError(f"interaction must be one of {known}, got {self.interaction!r}")
-        for layers in (self.bottom, self.top):
-            TrainingStep(layers=layers)
+        for name in ("bottom", "top"):
+            try:
+                TrainingStep(layers=getattr(self, name))
+            except ValueError as error:
+                raise ValueError(str(error).replace("layers must", f"{name} must")) from error
         if self.bottom[-1] != self.columns and self.interaction == "dot":
             raise ValueError(
                 f"bottom must end with the {self.columns} columns of the tables, with which its "

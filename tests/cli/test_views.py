@@ -86,3 +86,20 @@ def test_nonsense_is_refused(kept, words, said):
 
     assert (status, out) == (2, "")
     assert said in err
+
+
+def test_several_counted_runs_are_made_and_said(cli, meter):
+    """Three counts of the same program, alike here; the option is kept with the record."""
+    said = cli.run("--count-runs", "3", "--no-plot", "--", "true")[2]
+    (record,) = json.loads(cli("list", "--json")[1])["records"][1:]
+
+    assert len(meter.commands) == 3
+    assert "alike in 3 counted runs" in said
+    assert "--count-runs 3" in record["summary"]["options"]
+    assert len(json.loads(cli("show", "2", "--json")[1])["counted_runs"]) == 3
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "1.5", "nan", ""])
+def test_a_number_of_counted_runs_that_cannot_be_is_refused(cli, number):
+    """One line, status 2."""
+    assert cli.run("--count-runs", number, "--", "true")[0] == 2

@@ -11,7 +11,8 @@ from ridgepoint.core.counts import Counts
 from ridgepoint.meters.engine import EngineMeter
 from ridgepoint.meters.sampling.event import refusal
 from ridgepoint.meters.scripted import ScriptedMeter
-from ridgepoint.profiling.program import measure_program, work_cautions
+from ridgepoint.profiling.program import measure_program
+from ridgepoint.profiling.several_counts import work_cautions
 
 COUNTED = Counted(
     meter="scripted",

@@ -260,10 +260,10 @@ def test_an_interval_of_the_traffic_is_one_of_the_intensity():
     chart = view(None, program)
     bars = {mark.x_interval for mark in marks_of(chart, "A")}
 
-    assert placement.intensity_interval == pytest.approx((0.08, 0.1))
-    assert below("read", program).intensity_interval == pytest.approx((20 / 170, 20 / 120))
+    assert placement.intensity_range.ends == pytest.approx((0.08, 0.1))
+    assert below("read", program).intensity_range.ends == pytest.approx((20 / 170, 20 / 120))
     assert report(analyse(program, MACHINE))["intensity_interval"] == pytest.approx([0.08, 0.1])
-    assert bars == {None, placement.intensity_interval}
+    assert bars == {None, placement.intensity_range.ends}
     assert any("of intensity: 95 % intervals" in note for note in chart.drawing_notes)
 
 
@@ -273,7 +273,7 @@ def test_traffic_that_may_be_none_has_an_intensity_without_end():
     chart = view(None, program)
     (bar,) = {mark.x_interval for mark in marks_of(chart, "A")} - {None}
 
-    assert analyse(program, MACHINE).placement.intensity_interval == (0.05, math.inf)
+    assert analyse(program, MACHINE).placement.intensity_range.ends == (0.05, math.inf)
     assert bar == (0.05, chart.x.limits[1])
     assert "Infinity" not in render(report(analyse(program, MACHINE)))
 

@@ -25,6 +25,15 @@ if TYPE_CHECKING:
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
 @common.repeat_option
 @click.option(
+    "--count-runs",
+    type=click.IntRange(1, 1000),
+    metavar="N",
+    help=(
+        "Counted runs: of several, the one of median traffic counts, and the quartiles of the "
+        "intensity over all of them are shown.  [default: 1]"
+    ),
+)
+@click.option(
     "--mpi",
     "mpi_ranks",
     type=click.IntRange(min=1),
@@ -240,6 +249,7 @@ def _measured(
         meter=meter,
         when_counting=when_counting,
         repeat=options.repeat,
+        count_runs=options.count_runs or 1,
         timeout_s=options.timeout_s,
         limit_s=options.limit_s,
         counts_only=options.counts_only,

@@ -22,6 +22,7 @@ class RunOptions:
 
     program: tuple[str, ...] = ()
     repeat: int | None = None
+    count_runs: int | None = None
     timeout_s: float | None = None
     limit_s: float | None = None
     machine_names: tuple[str, ...] = ()

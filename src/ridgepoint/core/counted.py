@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Self
 
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.counts import Counts, FunctionCounts, RegionCounts, Traffic
@@ -140,6 +140,30 @@ class TrafficEstimate:
         return next((interval for interval in self.levels if interval.level == level), None)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountedOnce:
+    """What one of several counted runs of a program did in all.
+
+    Parameters
+    ----------
+    flop : int
+    bop : int or None
+        None: the meter cannot tell.
+    traffic : tuple of Traffic
+    """
+
+    flop: int
+    bop: int | None
+    traffic: tuple[Traffic, ...]
+
+    @classmethod
+    def of(cls, counted: Counted) -> Self:
+        """Return the totals of a counted run."""
+        counts, refined = counted.counts, counted.counts.basic_operations
+        bop = counts.eq3_bop if refined is None else refined.total
+        return cls(flop=counts.work_flop, bop=bop, traffic=counted.traffic)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Counted(Brief):
     """What a meter counted in one run of a program.
@@ -185,6 +209,9 @@ class Counted(Brief):
         How much of the program's time was counted; None: all of it, or unknown.
     estimate : TrafficEstimate or None
         How the traffic was estimated; None: it was not estimated.
+    runs : tuple of CountedOnce
+        Every counted run, in their order, of which these counts are those of the median; empty:
+        there was one.
     """
 
     meter: str
@@ -206,6 +233,7 @@ class Counted(Brief):
     remainder: Remainder | None = None
     coverage: Coverage | None = None
     estimate: TrafficEstimate | None = None
+    runs: tuple[CountedOnce, ...] = ()
 
     @property
     def is_sequential(self) -> bool:

@@ -46,6 +46,8 @@ def part_alone(
             alternatives=(),
             ends=(),
             miss_curve=None,
+            estimate=None,
+            runs=(),
             selected=f"{kind} {part.name!r}",
         ),
         timed=timed,

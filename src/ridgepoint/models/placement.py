@@ -35,7 +35,7 @@ from ridgepoint.models.placement_cautions import (
 )
 from ridgepoint.models.plausibility import by_instructions_per_cycle
 from ridgepoint.models.thresholds import ABOVE_ROOF, LEAST_CHANGE, SAME, SNAP_CORES
-from ridgepoint.models.traffic_ranges import at_ends, intensity_interval, range_of
+from ridgepoint.models.traffic_ranges import IntensityRange, at_ends, intensity_range, range_of
 from ridgepoint.models.work import WORK_UNITS, Metric, demand_of, used_precisions, work_total
 
 
@@ -107,12 +107,9 @@ class Placement(Presentable):
         return self.work / moved if moved and self.work is not None else None
 
     @cached_property
-    def intensity_interval(self) -> tuple[float, float] | None:
-        """Between what the intensity lies: 95 % interval of estimated traffic; None: not known.
-
-        The upper end is infinite where the interval of the traffic begins at 0.
-        """
-        return intensity_interval(self.measurement, self.work, "dram", self.bandwidth)
+    def intensity_range(self) -> IntensityRange | None:
+        """Between what the intensity lies; None: its traffic was counted once, exactly."""
+        return intensity_range(self.measurement, self.metric, "dram", self.bandwidth)
 
     @cached_property
     def performance_per_s(self) -> Estimate | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from ridgepoint.core.resources import RESOURCES
 from ridgepoint.models.analysis import Analysis
 from ridgepoint.models.one_bandwidth import bytes_of
-from ridgepoint.models.traffic_ranges import intensity_interval
+from ridgepoint.models.traffic_ranges import IntensityRange, intensity_range
 from ridgepoint.models.work import hardly_any, work_total
 
 
@@ -27,9 +27,8 @@ class Point:
     low, high : float
         Quartiles of the performance; for a function, whose time comes from samples, the ends of
         its 95 % interval.
-    intensity_interval : tuple of float or None
-        Between what the intensity lies, where its traffic was estimated: 95 % interval, of which
-        the upper end may be infinite; None: the traffic was counted, or its interval is not known.
+    intensity_range : IntensityRange or None
+        Between what the intensity lies; None: the traffic was counted once, exactly.
     """
 
     level: str
@@ -37,7 +36,7 @@ class Point:
     performance: float
     low: float
     high: float
-    intensity_interval: tuple[float, float] | None = None
+    intensity_range: IntensityRange | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,8 +78,8 @@ def points_of(analysis: Analysis) -> tuple[Point, ...]:
             performance=performance.median,
             low=performance.q1,
             high=performance.q3,
-            intensity_interval=intensity_interval(
-                analysis.measurement, work, part.level, analysis.bandwidth
+            intensity_range=intensity_range(
+                analysis.measurement, analysis.metric, part.level, analysis.bandwidth
             ),
         )
         for part in analysis.measurement.counted.traffic

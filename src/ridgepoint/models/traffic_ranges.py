@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+from ridgepoint.core.counted import CountedOnce
+from ridgepoint.core.counts import traffic_at
+from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.measurement import Measurement
-from ridgepoint.models.one_bandwidth import Bandwidth
+from ridgepoint.models.one_bandwidth import Bandwidth, bytes_of
+from ridgepoint.models.work import Metric, work_total
 
 _ALIKE = 0.01
 """Relative difference below which the ends of an interval are not worth a word."""
@@ -27,35 +31,77 @@ def at_ends(measurement: Measurement) -> tuple[Measurement, ...]:
     )
 
 
-def intensity_interval(
-    measurement: Measurement, work: int | None, level: str, bandwidth: Bandwidth | None = None
-) -> tuple[float, float] | None:
-    """Return between what the intensity at a level lies, where its traffic has an interval.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntensityRange:
+    """Between what an intensity lies.
+
+    Parameters
+    ----------
+    low, high : float
+        flop/byte or BOP/byte; `high` is infinite where no byte may have moved.
+    runs : int or None
+        Number of counted runs of which these are the quartiles; None: they are the ends of the
+        95 % interval of estimated traffic.
+    """
+
+    low: float
+    high: float
+    runs: int | None = None
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Both ends."""
+        return self.low, self.high
+
+
+def intensity_range(
+    measurement: Measurement, metric: Metric, level: str, bandwidth: Bandwidth | None = None
+) -> IntensityRange | None:
+    """Return between what the intensity at a level lies, where that was measured.
 
     Parameters
     ----------
     measurement : Measurement
-    work : int or None
-        flop or BOP; None: not known.
+    metric : {"flop", "bop"}
     level : str
     bandwidth : {"read", "write", "copy"} or None
         Which of the level's bytes the intensity is over; None: all.
 
     Returns
     -------
-    tuple of float or None
-        Lower and upper end, flop/byte or BOP/byte; infinite where no byte may have moved. None:
-        the traffic was not estimated, or has no interval.
+    IntensityRange or None
+        Quartiles over several counted runs; or the 95 % interval of estimated traffic. None: the
+        program was counted once, exactly.
     """
-    estimate = measurement.counted.estimate
-    interval = None if estimate is None else estimate.at(level)
+    counted = measurement.counted
+    if counted.runs:
+        return _of_runs(counted.runs, metric, level, bandwidth)
+    work = work_total(counted.counts, metric)
+    interval = None if counted.estimate is None else counted.estimate.at(level)
     if interval is None or not work:
         return None
     least, most = {
         "read": interval.read_bytes,
         "write": interval.write_bytes,
     }.get(bandwidth or "", interval.total_bytes)
-    return (work / most, work / least if least else math.inf) if most else None
+    if not most:
+        return None
+    return IntensityRange(low=work / most, high=work / least if least else math.inf)
+
+
+def _of_runs(
+    runs: Sequence[CountedOnce], metric: Metric, level: str, bandwidth: Bandwidth | None
+) -> IntensityRange | None:
+    """Return the quartiles of the runs' intensities; None: one is not known, or infinite."""
+    intensities = []
+    for run in runs:
+        work = run.flop if metric == "flop" else run.bop
+        moved = bytes_of(traffic_at(run.traffic, level), bandwidth)
+        if not work or not moved or work < 0:
+            return None
+        intensities.append(work / moved)
+    estimate = Estimate(intensities)
+    return IntensityRange(low=estimate.q1, high=estimate.q3, runs=len(runs))
 
 
 def traffic_at_ends(measurement: Measurement, level: str) -> tuple[float, float] | None:

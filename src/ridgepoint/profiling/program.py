@@ -30,9 +30,8 @@ from ridgepoint.profiling.native_times import (
     with_time_of,
 )
 from ridgepoint.profiling.repeats import Progress
+from ridgepoint.profiling.several_counts import count_several, work_cautions
 from ridgepoint.profiling.timing import Native, require_success
-
-_ALIKE = 0.01
 
 
 def measure_program(
@@ -50,6 +49,7 @@ def measure_program(
     output: Output = "own",
     progress: Progress | None = None,
     times: NativeTimes | None = None,
+    count_runs: int = 1,
     when_timed: Callable[[Timing], None] | None = None,
     when_counting: Callable[[Meter], tuple[Meter, Sequence[Cache]]] | None = None,
 ) -> Measurement:
@@ -90,6 +90,9 @@ def measure_program(
     times : NativeTimes or None
         Times of native runs that were made before, without regard to `repeat` and `counts_only`;
         None: the program is run now.
+    count_runs : int
+        Number of counted runs, > 0. Of several, the counts are those of the run with the median
+        of the traffic at DRAM (of the instructions, where that is not known).
     when_timed : callable or None
         Called with the times when the native runs are done: counting may take much longer, and
         fail.
@@ -107,7 +110,8 @@ def measure_program(
     CannotStart
         If there is no such program.
     ValueError
-        If functions are to be timed where a part is counted alone, or there are no native runs.
+        If functions are to be timed where a part is counted alone, or there are no native runs;
+        or `count_runs` is not > 0.
     MeterUnavailable
         If the meter does not work here.
     ProgramFailed
@@ -152,7 +156,11 @@ def measure_program(
         elif caches is None:
             caches = System().caches
         report(f"counting with {meter.name}: {_how_long(meter, times)}", times.timed is None)
-        counted = meter.count(resolved, launch=launch, caches=caches)
+        counted = count_several(
+            lambda: meter.count(resolved, launch=launch, caches=caches),
+            count_runs,
+            lambda number: report(f"counting with {meter.name}: run {number}", False),
+        )
 
         def recount(other: Meter) -> Counted:
             return other.count(resolved, launch=launch, caches=())
@@ -279,35 +287,6 @@ def _counted_again(
                 error.remedy,
             ),
         )
-
-
-def work_cautions(first: Counted, second: Counted) -> tuple[Caution, ...]:
-    """Return a caution if two counted runs of a program did different work.
-
-    Parameters
-    ----------
-    first, second : Counted
-        Instructions and work may differ by a hundredth: no time is known more precisely.
-    """
-    differing = [
-        f"{amount:.4g} and {other:.4g} {unit}"
-        for amount, other, unit in (
-            (first.counts.instructions, second.counts.instructions, "instructions"),
-            (first.counts.work_flop, second.counts.work_flop, "flop"),
-        )
-        if abs(amount - other) > _ALIKE * max(amount, other)
-    ]
-    if not differing:
-        return ()
-    return (
-        Caution(
-            "work-differs",
-            f"two counted runs did different work: {', '.join(differing)}",
-            "the result combines the work of one run with the time of others: fix random "
-            "seeds, the input and the number of threads, and let threads wait without spinning "
-            "(OMP_WAIT_POLICY=passive)",
-        ),
-    )
 
 
 def _status_cautions(times: NativeTimes, *, counted: int) -> tuple[Caution, ...]:

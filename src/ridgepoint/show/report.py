@@ -81,7 +81,14 @@ _OF_COUNTS = (
     *("intensity_bop_per_byte", "performance_bop_per_s", "bound", "advice", "selected", "partial"),
     *("processes", "energy_j", "simulated_caches", "alternatives", "also", "miss_curve"),
     *("working_sets", "distributed", "ends", "issue", "coverage", "traffic_estimate"),
-    *("time_explained", "whole", "conclusion", "intensity_interval", "one_bandwidth"),
+    *(
+        "time_explained",
+        "whole",
+        "conclusion",
+        "intensity_interval",
+        "counted_runs",
+        "one_bandwidth",
+    ),
     *("per_cycle", "other_machines", "dc_roofline"),
 )
 """Keys of a report that are unknown of a program that was not counted."""
@@ -113,7 +120,8 @@ def _placed(placement: Placement | None) -> dict[str, Any]:
         None if performance is None else performance.median,
     )
     fields: dict[str, Any] = {}
-    fields["intensity_interval"] = None if placement is None else placement.intensity_interval
+    fields["intensity_interval"] = _ends(placement)
+    fields["counted_runs"] = None if placement is None else placement.measurement.counted.runs
     for metric in ("flop", "bop"):
         own = known if placement is not None and placement.metric == metric else (None, None)
         fields[f"intensity_{metric}_per_byte"], fields[f"performance_{metric}_per_s"] = own
@@ -260,12 +268,18 @@ def _below(placement: Placement, bandwidth: Bandwidth) -> dict[str, Any]:
     is_bounded = placement.moved_bytes is not None and not placement.missing_roofs
     return {
         "intensity": placement.intensity,
-        "intensity_interval": placement.intensity_interval,
+        "intensity_interval": _ends(placement),
         "bytes_per_s": float(machine.rate(resource, cores=placement.cores)) if known else None,
         "attainable_per_s": placement.attainable_per_s if is_bounded else None,
         "efficiency": placement.efficiency if is_bounded else None,
         **fields_of(placement.bound if is_bounded else None, "binding", "time_s"),
     }
+
+
+def _ends(placement: Placement | None) -> tuple[float, float] | None:
+    """Return between what an intensity lies."""
+    found = None if placement is None else placement.intensity_range
+    return None if found is None else found.ends
 
 
 def _per_cycle(placement: Placement) -> dict[str, Any] | None:

@@ -87,7 +87,7 @@ class ProgramMarks:
         x = [
             value
             for point in every
-            for value in (point.intensity, *(point.intensity_interval or ()))
+            for value in (point.intensity, *_ends(point))
             if math.isfinite(value)
         ]
         y = [value for point in every for value in (point.low, point.high) if value > 0]
@@ -212,9 +212,13 @@ def _place(point: Point, x_limits: Interval) -> tuple[float, float]:
     return min(point.intensity, x_limits[1]), point.performance
 
 
+def _ends(point: Point) -> tuple[float, ...]:
+    return () if point.intensity_range is None else point.intensity_range.ends
+
+
 def _across(point: Point, x_limits: Interval) -> Interval | None:
     """Return the interval of an intensity as it is drawn: up to the right edge at most."""
-    if point.intensity_interval is None:
+    if point.intensity_range is None:
         return None
-    low, high = point.intensity_interval
+    low, high = point.intensity_range.ends
     return min(low, x_limits[1]), min(high, x_limits[1])

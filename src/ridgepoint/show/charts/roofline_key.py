@@ -77,11 +77,7 @@ def drawing_notes(programs: Sequence[ProgramMarks], points: Sequence[GivenMarks]
     if any(program.points for program in programs):
         of_functions = any(part.kind == "function" for part in parts)
         sampled = "; of functions: 95 % intervals" if of_functions else ""
-        estimated = any(
-            point.intensity_interval for program in programs for point in program.points
-        )
-        across = "; of intensity: 95 % intervals of the estimated traffic" if estimated else ""
-        yield f"error bars: quartiles of performance{sampled}{across}"
+        yield f"error bars: quartiles of performance{sampled}{_across(programs)}"
     if any(point.has_interval for point in points):
         yield "error bars of given points: the intervals that follow from those of their figures"
     kinds = dict.fromkeys(f"{part.kind}s" for part in parts if part.share)
@@ -90,3 +86,18 @@ def drawing_notes(programs: Sequence[ProgramMarks], points: Sequence[GivenMarks]
     above = [part.subject.name for part in parts if part.place.roof is not None]
     if above:
         yield f"red: above its roof, which the bar below it shows ({', '.join(above)})"
+
+
+def _across(programs: Sequence[ProgramMarks]) -> str:
+    """Return the meaning of bars along the intensity."""
+    spans = [
+        span
+        for program in programs
+        for point in program.points
+        if (span := point.intensity_range) is not None
+    ]
+    estimated = any(span.runs is None for span in spans)
+    several = any(span.runs is not None for span in spans)
+    return ("; of intensity: quartiles of the counted runs" if several else "") + (
+        "; of intensity: 95 % intervals of the estimated traffic" if estimated else ""
+    )

@@ -16,6 +16,7 @@ from ridgepoint.models.cycles import per_cycle
 from ridgepoint.models.distributed import machine_for
 from ridgepoint.models.one_bandwidth import Bandwidth, resource_of
 from ridgepoint.models.placement import Placement
+from ridgepoint.models.traffic_ranges import IntensityRange
 from ridgepoint.models.work import WORK_UNITS, hardly_any
 from ridgepoint.show.charts.subjects import limit_text
 from ridgepoint.show.tables.layout import Row, plain_table
@@ -65,17 +66,21 @@ def _intensity(placement: Placement) -> tuple[str, str]:
         placement.measurement.counted.counts, placement.metric
     ):
         return UNKNOWN, ""
-    ends = interval_text(placement.intensity_interval)
+    ends = range_text(placement.intensity_range)
     return shown_intensity(placement.intensity), f"{unit}{ends}"
 
 
-def interval_text(ends: tuple[float, float] | None) -> str:
-    """Return between what an intensity lies, in brackets; empty: it has no interval."""
+def range_text(ends: IntensityRange | None) -> str:
+    """Return between what an intensity lies, in brackets; empty: it has no range."""
     if ends is None:
         return ""
-    low, high = ends
-    above = shown_intensity(high) if math.isfinite(high) else "infinite"
-    return f" (95 % interval {shown_intensity(low)} to {above})"
+    above = shown_intensity(ends.high) if math.isfinite(ends.high) else "infinite"
+    span = f"{shown_intensity(ends.low)} to {above}"
+    if ends.runs is None:
+        return f" (95 % interval {span})"
+    if shown_intensity(ends.low) == above:
+        return f" (alike in {ends.runs} counted runs)"
+    return f" (quartiles {span}, n = {ends.runs})"
 
 
 def _missing_text(missing: Sequence[str]) -> str:

@@ -17,8 +17,8 @@ from ridgepoint.models.analysis import Analysis
 from ridgepoint.models.dc_ceilings import dc_place
 from ridgepoint.models.one_bandwidth import Bandwidth
 from ridgepoint.models.placement import Placement
-from ridgepoint.models.traffic_ranges import intensity_interval
-from ridgepoint.models.work import WORK_UNITS, hardly_any, work_total
+from ridgepoint.models.traffic_ranges import intensity_range
+from ridgepoint.models.work import WORK_UNITS, hardly_any
 from ridgepoint.show.charts.miss_curve import curve_sentences
 from ridgepoint.show.own_roofs import mix_row
 from ridgepoint.show.tables.alternative_table import alternatives
@@ -31,9 +31,9 @@ from ridgepoint.show.tables.rank_table import ranks
 from ridgepoint.show.tables.region_table import regions
 from ridgepoint.show.tables.roofs_table import (
     cycle_row,
-    interval_text,
     one_bandwidth_table,
     other_machines,
+    range_text,
 )
 from ridgepoint.show.tables.time_and_advice import advice_list, time_parts
 from ridgepoint.show.verdict import verdict
@@ -211,7 +211,6 @@ def _performance(placement: Placement) -> str:
 def _intensities(analysis: Analysis) -> str:
     """Return W/Q of every level, memory first."""
     measurement, metric, texts = analysis.measurement, analysis.metric, []
-    work = work_total(measurement.counted.counts, metric)
     for level in reversed(LEVELS):
         part = measurement.traffic_at(level)
         if part is None and level != "dram":
@@ -221,6 +220,6 @@ def _intensities(analysis: Analysis) -> str:
             texts.append(f"{shown_name(level)} infinite (no byte moved)")
         else:
             intensity = shown_work_per_byte(measurement.counted.counts, metric, moved)
-            ends = interval_text(intensity_interval(measurement, work, level))
+            ends = range_text(intensity_range(measurement, metric, level))
             texts.append(f"{shown_name(level)} {intensity}{ends}")
     return f"{', '.join(texts)} {WORK_UNITS[metric]}/byte"

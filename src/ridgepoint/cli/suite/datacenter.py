@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _SHOWN = frozenset(("names", "folder", "output", "as_json"))
 """Parameters that apply to what is only shown."""
+_UNDER_MPI = frozenset(("names", "ranks", "launcher", "full", "output", "as_json"))
 
 
 @click.command("datacenter")
@@ -25,6 +26,18 @@ _SHOWN = frozenset(("names", "folder", "output", "as_json"))
 @options.list_option
 @options.threads_option("Number of threads.", default=1, show_default=True)
 @click.option("--full", is_flag=True, help="Measure the full sizes, which takes much longer.")
+@click.option(
+    "--mpi",
+    "ranks",
+    type=click.IntRange(min=2),
+    metavar="P",
+    help="Run the workloads that have a program for MPI, sort and grep, on one rank and on P.",
+)
+@click.option(
+    "--launcher",
+    metavar="COMMAND",
+    help="Command that starts the ranks, such as 'srun -n {ranks}'.  [default: mpirun]",
+)
 @click.option(
     "--published",
     is_flag=True,
@@ -51,6 +64,8 @@ def command(
     only_list: bool,
     threads: int,
     full: bool,
+    ranks: int | None,
+    launcher: str | None,
     published: bool,
     folder: Path | None,
     sources: tuple[Path, ...],
@@ -78,6 +93,11 @@ def command(
     if sources:
         _refuse_all_but(context, {*_SHOWN, "sources"}, "--from")
         return _show_kept(sources, names, as_json=as_json, output=output, folder=folder)
+    if ranks is not None:
+        _refuse_all_but(context, _UNDER_MPI, "--mpi")
+        return _run_mpi(names, ranks, full=full, launcher=launcher, as_json=as_json, output=output)
+    if launcher is not None:
+        raise click.UsageError("--launcher needs the number of ranks: add --mpi 2")
     chosen = cases(names, threads=threads, full=full)
     if only_list:
         _list(chosen)
@@ -92,6 +112,29 @@ def command(
         folder=folder,
         draw=lambda folder: draw(study, folder),
     )
+    return 2 if study.unmeasured else 0
+
+
+def _run_mpi(
+    names: Sequence[str],
+    ranks: int,
+    *,
+    full: bool,
+    launcher: str | None,
+    as_json: bool,
+    output: Path | None,
+) -> int:
+    from ridgepoint.suites.datacenter.mpi import run_mpi
+    from ridgepoint.suites.datacenter.programs import MPI_PROGRAMS
+
+    for name in names:
+        if name not in MPI_PROGRAMS:
+            raise click.UsageError(
+                f"{name} has no program for MPI; --mpi runs {' and '.join(MPI_PROGRAMS)}"
+            )
+    with common.progress() as shown:
+        study = run_mpi(names, ranks, full=full, launcher=launcher, report=shown.step)
+    results.show_and_keep(study, as_json=as_json, output=output)
     return 2 if study.unmeasured else 0
 
 

@@ -18,10 +18,16 @@ from ridgepoint.core.errors import CannotMeasure, reason_of
 from ridgepoint.host import System
 from ridgepoint.host.process import Answer, ask
 from ridgepoint.meters.building import CACHE_VARIABLE, cache_folder, header_folder
-from ridgepoint.suites.datacenter.programs import VARIANTS, WORKLOADS, program_folder
+from ridgepoint.suites.datacenter.programs import (
+    MPI_PROGRAMS,
+    VARIANTS,
+    WORKLOADS,
+    program_folder,
+)
 
 _COMPILERS = ("g++", "clang++", "c++")
 _COMMON = ("-std=c++17", "-pthread", "-g1")  # names and lines, without the types
+_NAMES = (*WORKLOADS, *MPI_PROGRAMS.values(), "generate")
 _WHAT = "cannot build the datacenter workloads"
 _UNFINISHED = ".unfinished-"
 _ABANDONED_S = 3600  # no compiler takes this long
@@ -44,12 +50,12 @@ def build(
     Parameters
     ----------
     name : str
-        Name of a workload, or ``"generate"``.
+        Name of a workload, of its program for MPI, or ``"generate"``.
     variant : str
         Name in `VARIANTS`.
     compiler : str or None
-        Command of a C++17 compiler, with options if needed. None: the value of ``CXX``, or the
-        first of g++, clang++ and c++ that is installed.
+        Command of a C++17 compiler, with options if needed; for MPI, its own. None: the value of
+        ``CXX``, or the first of g++, clang++ and c++ that is installed.
     marked : bool
         Whether to mark the measured part as a region.
     cache : Path or None
@@ -62,8 +68,8 @@ def build(
     CannotMeasure
         If there is no compiler, it fails, or the program cannot be kept anywhere.
     """
-    if name not in WORKLOADS and name != "generate":
-        raise ValueError(f"name must be one of {', '.join(WORKLOADS)}, generate; got {name!r}")
+    if name not in _NAMES:
+        raise ValueError(f"name must be one of {', '.join(_NAMES)}; got {name!r}")
     if variant not in VARIANTS:
         raise ValueError(f"variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
     command = [*compiler_command(compiler), *compile_flags(name, variant=variant, marked=marked)]

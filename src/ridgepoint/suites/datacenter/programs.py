@@ -223,6 +223,10 @@ WORKLOADS = {
 """The workloads, by name, in the order of the paper's tables."""
 
 
+MPI_PROGRAMS = {"sort": "mpi_sort", "grep": "mpi_grep"}
+"""Programs that do a workload on several ranks, by workload."""
+
+
 def find(name: str) -> Workload:
     """Return a workload by its name.
 

@@ -107,7 +107,9 @@ class DistributedRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @document_kind(
-    "distributed", remedy="give a file written by 'ridgepoint suite distributed -o FILE.json'"
+    "distributed",
+    remedy="give a file written by 'ridgepoint suite distributed -o FILE.json'",
+    derived=("times_s",),
 )
 class DistributedStudy(Study, msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Runs of programs on the same number of ranks.
@@ -121,6 +123,14 @@ class DistributedStudy(Study, msgspec.Struct, frozen=True, kw_only=True, omit_de
 
     results: tuple[DistributedRun, ...]
     failures: Mapping[str, str] = {}
+
+    @property
+    def times_s(self) -> dict[str, dict[str, Estimate]]:
+        """Times of a step and of its parts, by program."""
+        return {
+            run.program: {"step": run.step_s, **{name: run.part_s(name) for name in run.parts_s}}
+            for run in self.results
+        }
 
     @property
     def where(self) -> str:

@@ -90,7 +90,7 @@ def run_programs(
         report(name)
         return run_program(
             name, ranks, size=size, threads=threads, launcher=launcher,
-            options=("--check", "--ceilings"),
+            options=("--check", "--ceilings", "--until-tight"),
         )  # fmt: skip
 
     chosen = tuple(dict.fromkeys(names)) or tuple(PROGRAMS)

@@ -161,7 +161,7 @@ def main(job: Job) -> int:
     ceilings = Ceilings(job, "fp64")
     ceilings.sample()
     job.repeat(solver.step)
-    halos = job.comm.allreduce(job.sent_bytes) // job.options.steps
+    halos = job.comm.allreduce(job.sent_bytes) // job.steps
     ceilings.sample()
     clock = job.clock
     check = _check(job, block, solver, n) if job.options.check else None

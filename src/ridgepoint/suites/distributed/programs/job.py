@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
+from ridgepoint.profiling.repeats import wants_another
 from ridgepoint.regions import region
 
 if TYPE_CHECKING:
@@ -133,17 +134,34 @@ class Job:
 
     def repeat(self, step: Callable[[], None]) -> None:
         """Do the steps, each begun by all ranks at once; warm-up steps are not kept."""
-        options = self.options
-        for index in range(-options.warm_up, options.steps):
-            if index == 0:
-                self.clock, self.sent_bytes = Clock(), 0
-            self.wait(self.comm.Ibarrier())
-            with contextlib.nullcontext() if index < 0 else region(REGION):
-                begin = time.perf_counter()
-                step()
-                self.clock.steps_s.append(time.perf_counter() - begin)
+        slowest_s: list[float] = []
+        for _ in range(self.options.warm_up):
+            self._timed(step)
+        self.clock, self.sent_bytes = Clock(), 0
+        while self._wants_another(slowest_s):
+            with region(REGION):
+                own_s = self._timed(step)
+            # All ranks must end at the same step: each of them judges the same times.
+            slowest_s.append(self.comm.allreduce(own_s, op=self._mpi.MAX))
         for times in self.clock.parts_s.values():
-            times.extend([0.0] * (options.steps - len(times)))
+            times.extend([0.0] * (self.steps - len(times)))
+
+    @property
+    def steps(self) -> int:
+        """Number of steps that were timed so far."""
+        return len(self.clock.steps_s)
+
+    def _timed(self, step: Callable[[], None]) -> float:
+        self.wait(self.comm.Ibarrier())
+        begin = time.perf_counter()
+        step()
+        self.clock.steps_s.append(time.perf_counter() - begin)
+        return self.clock.steps_s[-1]
+
+    def _wants_another(self, slowest_s: Sequence[float]) -> bool:
+        if not self.options.until_tight:
+            return len(slowest_s) < int(self.options.steps)
+        return wants_another(slowest_s, elapsed_s=sum(slowest_s), repeat=None)
 
     def report(
         self,
@@ -222,6 +240,10 @@ def parser(summary: str, *, steps: int) -> argparse.ArgumentParser:
     """Return a parser with the options that all programs take."""
     made = argparse.ArgumentParser(description=summary, prog=_name())
     made.add_argument("--steps", type=positive, default=steps, help="default: %(default)s")
+    made.add_argument(
+        "--until-tight", action="store_true",
+        help="instead of --steps: until their time is known to 2 %%, 10 to 30 steps, for 30 s",
+    )  # fmt: skip
     made.add_argument("--warm-up", type=natural, default=1, help="steps before those, not kept")
     made.add_argument("--threads", type=positive, default=1, help="of BLAS, on each rank")
     made.add_argument("--seed", type=natural, default=1)

@@ -149,7 +149,7 @@ def main(job: Job) -> int:
     ceilings = Ceilings(job, options.precision)
     ceilings.sample()
     job.repeat(product.multiply)
-    sent = job.comm.allreduce(job.sent_bytes) // options.steps
+    sent = job.comm.allreduce(job.sent_bytes) // job.steps
     ceilings.sample()
     return job.report(
         "matrix-product",

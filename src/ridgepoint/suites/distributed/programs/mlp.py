@@ -129,7 +129,7 @@ def main(job: Job) -> int:
     ceilings = Ceilings(job, "fp32")
     ceilings.sample()
     job.repeat(step)
-    sent = job.comm.allreduce(job.sent_bytes) // options.steps
+    sent = job.comm.allreduce(job.sent_bytes) // job.steps
     ceilings.sample()
     ends = sum(a + b for a, b in pairwise(options.layers))
     return job.report(
@@ -180,7 +180,7 @@ def _check(job: Job, network: Network, batch: int) -> dict[str, Any]:
         serial = Network(job.options.layers, job.options.seed)
         begun = serial.weights.copy()
         alone = _worker(serial, job.options, batch=batch, first=0, beyond=job.ranks, job=job)
-        for _ in range(job.options.steps + job.options.warm_up):
+        for _ in range(job.steps + job.options.warm_up):
             alone.gradients()
             serial.update()
         changed = float(np.linalg.norm(serial.weights - begun))

@@ -71,7 +71,8 @@ def show_comparison(
         "machine": fields_of(machine, "name", "created", "host"),
         "ceilings": [
             {
-                **fields_of(change, "resource", "name", "threads", "part", "verdict", "ratio"),
+                **fields_of(change, "resource", "name", "threads", "part", "verdict"),
+                **fields_of(change.gain, "ratio", "low", "high"),
                 "baseline_median": None if change.baseline is None else change.baseline.median,
                 "median": None if change.rate is None else change.rate.median,
             }

@@ -8,6 +8,7 @@ from typing import Literal
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Ceiling, Machine
+from ridgepoint.models.gains import Gain, gain
 
 Verdict = Literal["fell", "rose", "same", "unknown", "missing", "new"]
 
@@ -41,11 +42,9 @@ class CeilingChange:
     rate: Estimate | None
 
     @property
-    def ratio(self) -> float | None:
-        """Current median over the baseline's; None if either is not known."""
-        if self.baseline is None or self.rate is None:
-            return None
-        return self.rate.median / self.baseline.median
+    def gain(self) -> Gain | None:
+        """Current rate over the baseline's, with its interval; None: either is not known."""
+        return gain(self.rate, self.baseline)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +79,9 @@ def compare(baseline: Machine, machine: Machine, *, tolerance: float = TOLERANCE
     ``(1 - tolerance)`` of the baseline's; it rose if the baseline fell against it, so that
     swapping the two swaps the verdicts. Where either has no rate, or fewer than six samples and
     so no interval, the verdict is ``unknown``.
+
+    This is stricter than that the interval of their ratio (`CeilingChange.gain`) leaves out 1: a
+    machine has many ceilings, and each is a chance of a false alarm.
 
     Assumes that samples within a run are independent. An interval speaks of its own run only:
     clocks, neighbours and page placement differ between runs by more than within one, which is

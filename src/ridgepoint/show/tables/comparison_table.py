@@ -6,6 +6,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from ridgepoint.models.comparison import CeilingChange, Comparison, Verdict
+from ridgepoint.models.gains import Gain
 from ridgepoint.show.tables.layout import caution_list, plain_table
 from ridgepoint.show.words import printable, shown_amount, shown_name, shown_pattern, shown_place
 
@@ -22,7 +23,7 @@ def comparison(comparison: Comparison) -> RenderableType:
     parts: list[RenderableType] = []
     changed = [one for verdict in _SHOWN for one in comparison.ceilings if one.verdict == verdict]
     if changed:
-        right = ("baseline", "now", "change")
+        right = ("baseline", "now", "change", "95 % interval")
         table = plain_table("ceiling", "on", *right, "verdict", right=right)
         for change in changed:
             table.add_row(*map(Text, _cells(change)))
@@ -36,12 +37,23 @@ def comparison(comparison: Comparison) -> RenderableType:
 
 
 def _cells(change: CeilingChange) -> tuple[str, ...]:
-    ratio, unit = change.ratio, change.unit.replace("byte", "B")
+    gain, unit = change.gain, change.unit.replace("byte", "B")
     return (
         f"{shown_name(change.resource)} {shown_pattern(printable(change.name))}",
         shown_place(change.threads, change.part),
         shown_amount(change.baseline, unit),
         shown_amount(change.rate, unit),
-        "" if ratio is None else f"{(ratio - 1) * 100:+.1f} %",
+        "" if gain is None else _percent(gain.ratio),
+        _interval(gain),
         change.verdict,
     )
+
+
+def _interval(gain: Gain | None) -> str:
+    if gain is None or gain.low is None or gain.high is None:
+        return ""
+    return f"{_percent(gain.low)} to {_percent(gain.high)}"
+
+
+def _percent(ratio: float) -> str:
+    return f"{(ratio - 1) * 100:+.1f} %"

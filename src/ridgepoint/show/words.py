@@ -155,6 +155,31 @@ def relative_interval(estimate: Estimate, *, decimals: int) -> str:
     return f"-{below} +{above} %"
 
 
+WITHIN = "±: how far the farther end of the 95 % interval is from the median"
+"""What `shown_within` leaves for a key to say."""
+
+
+def shown_within(estimate: Estimate | None, unit: str, *, digits: int = 3) -> str:
+    """Return the median, and how far the farther end of its 95 % interval is from it.
+
+    Examples
+    --------
+    >>> shown_within(Estimate([2.0], interval=(1.9, 2.2)), "s")
+    '2 s ±10 %'
+    >>> shown_within(Estimate([2.0]), "s"), shown_within(None, "s")
+    ('2 s (n = 1)', 'unknown')
+    """
+    if estimate is None:
+        return UNKNOWN
+    shown = shown_amount(estimate, unit, digits=digits)
+    if estimate.low is None or estimate.high is None:
+        return f"{shown} (n = {estimate.n})"
+    if not estimate.median:
+        return shown
+    farthest = max(estimate.high - estimate.median, estimate.median - estimate.low)
+    return f"{shown} ±{percent(farthest / abs(estimate.median))}"
+
+
 def shown_gain(gain: Gain | None) -> str:
     """Return a gain with its 95 % interval; one that may be none or a loss is not called a gain.
 

@@ -12,11 +12,13 @@ from ridgepoint.models.work import WORK_UNITS, Metric
 from ridgepoint.show.tables.layout import plain_table
 from ridgepoint.show.words import (
     UNKNOWN,
+    WITHIN,
     machine_title,
     percent,
     printable,
     shown_amount,
     shown_gain,
+    shown_within,
 )
 from ridgepoint.suites.datacenter.hosts import DatacenterHosts, Host, HostsCase, common_cases
 from ridgepoint.suites.datacenter.work import (
@@ -49,7 +51,7 @@ def datacenter_hosts(hosts: DatacenterHosts) -> RenderableType:
         _table("Table 10: traditional workloads", names, _traditional(traditional, several)),
         _table("BOP/s", names, _each(modern, lambda one: _amount(one.rate("bop")))),
         _table("Table 15: BOP/byte, and what bounds", names, _bounds(modern, several)),
-        _table("Time", names, _each(cases, lambda one: _amount(one.runtime_s, "s"))),
+        _table(f"Time ({WITHIN})", names, _each(cases, lambda one: shown_within(one.time_s, "s"))),
         _table(
             f"Times as fast as {names[0]} (95 % interval)",
             names[1:],

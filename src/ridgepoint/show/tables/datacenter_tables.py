@@ -15,11 +15,13 @@ from ridgepoint.show.tables.layout import caution_list, one_of_each_kind, plain_
 from ridgepoint.show.tables.mix_table import mix_tables
 from ridgepoint.show.words import (
     UNKNOWN,
+    WITHIN,
     machine_title,
     percent,
     printable,
     shown_amount,
     shown_gain,
+    shown_within,
 )
 from ridgepoint.suites.datacenter.results import DatacenterStudy, Step, StepGain
 from ridgepoint.suites.datacenter.work import (
@@ -124,6 +126,7 @@ def _head(study: DatacenterStudy) -> Iterator[RenderableType]:
     yield Text(
         printable(f"{machine_title(study.machine)}; BOPs of {how}; traffic of emptied caches")
     )
+    yield Text(WITHIN)
 
 
 def _first(cases: Iterable[MeasuredCase]) -> list[MeasuredCase]:
@@ -169,7 +172,7 @@ def _before_and_after(cases: Sequence[MeasuredCase]) -> list[RenderableType] | N
                     _ratio(measured.intensity("bop")),
                     _rate(measured.rate("flop")),
                     _ratio(measured.intensity("flop")),
-                    _seconds(measured.runtime_s),
+                    shown_within(measured.time_s, "s"),
                 )
             )
     columns = ("workload", "BOP/s", "BOP/byte", "flop/s", "flop/byte", "time")
@@ -183,7 +186,7 @@ def _tools(cases: Iterable[MeasuredCase]) -> list[RenderableType] | None:
             _amount(measured.work("bop")),
             f"{measured.case.size} {measured.case.size_unit}",
             _amount(measured.measurement.counted.counts.eq3_bop),
-            _seconds(measured.runtime_s),
+            shown_within(measured.time_s, "s"),
         )
         for measured in _first(cases)
         if measured.case.workload in TOOLS
@@ -251,10 +254,6 @@ def _rate(value: float | None) -> str:
 
 def _amount(value: float | None) -> str:
     return shown_amount(value)
-
-
-def _seconds(value: float | None) -> str:
-    return shown_amount(value, "s", digits=3)
 
 
 def _ratio(value: float | None) -> str:

@@ -11,7 +11,7 @@ from rich.text import Text
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.units import format_si
 from ridgepoint.show.tables.layout import not_measured, plain_table
-from ridgepoint.show.words import UNKNOWN, percent, printable
+from ridgepoint.show.words import UNKNOWN, WITHIN, printable, shown_within
 from ridgepoint.suites.distributed import (
     PROGRAMS,
     DistributedRun,
@@ -21,9 +21,9 @@ from ridgepoint.suites.distributed import (
 )
 
 _KEY = (
-    "within: how far the 95 % interval of the step reaches from its median; model: compute, memory "
-    "and\nnetwork one after the other, as in the programs; least: all of them at once; off: the "
-    "measured\nstep against the model"
+    f"{WITHIN}\n"
+    "model: compute, memory and network one after the other, as in the programs; least: all of\n"
+    "them at once; off: the measured step against the model"
 )
 
 
@@ -51,7 +51,7 @@ def distributed(study: DistributedStudy) -> RenderableType:
     runs = study.results
     if not runs:
         return Group(*not_measured(study))
-    right = ("step", "within", "compute", "network", "model", "least", "off")
+    right = ("step", "compute", "network", "model", "least", "off")
     table = plain_table("program", "size", *right, "check", right=right)
     parts: list[RenderableType] = [Text(_where(runs[0])), table, Text(_KEY)]
     for run in runs:
@@ -68,19 +68,12 @@ def _row(run: DistributedRun, bounds: StepBounds | None) -> tuple[str, ...]:
     return (
         run.program,
         _size(run),
-        _time(step.median),
-        _within(step),
+        shown_within(step, "s"),
         *(_time(run.part_s(name).median) for name in ("compute", "network")),
         *(UNKNOWN if bound is None else _time(float(bound.time_s)) for bound in least),
         UNKNOWN if bounds is None else f"{step.median / float(bounds.sequential.time_s) - 1:+.0%}",
         UNKNOWN if run.check is None else "passed" if run.check.passed else "wrong",
     )
-
-
-def _within(step: Estimate) -> str:
-    if step.low is None or step.high is None:
-        return UNKNOWN
-    return percent(max(step.high - step.median, step.median - step.low) / step.median)
 
 
 def _size(run: DistributedRun) -> str:

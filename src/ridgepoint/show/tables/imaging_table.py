@@ -11,7 +11,15 @@ from ridgepoint.core.caution import Caution
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.units import format_si
 from ridgepoint.show.tables.layout import caution_list, not_measured, plain_table, sections
-from ridgepoint.show.words import UNKNOWN, percent, printable, shown_amount, shown_intensity
+from ridgepoint.show.words import (
+    UNKNOWN,
+    WITHIN,
+    percent,
+    printable,
+    shown_amount,
+    shown_intensity,
+    shown_within,
+)
 from ridgepoint.suites.imaging.continuum import Imaged
 from ridgepoint.suites.imaging.measuring import ImagingStudy, StageResult
 from ridgepoint.suites.imaging.recovered import Recovered
@@ -20,14 +28,16 @@ from ridgepoint.suites.imaging.whole import WholeRun
 
 # Doubts of what is counted are the same in all stages; those of a time are its interval.
 _TOLD = ("avx2-path", "zeros", "few-replicas", "work-varies")
-_LEGEND = """\
+_LEGEND = f"""\
+{WITHIN}
 work / formula: the formula of grid and degrid counts cells and kernel; that of FFTs is 10 N^2
 log2 N, and ducc0 leaves out rows and columns that hold nothing; that of hogbom counts the search,
 which does no flop; that of msmfs is the reference library's
 traffic: at DRAM; with cold caches, what a call is given comes from DRAM, while what it makes itself
 may stay in a cache"""
 
-_ON_DEVICE = """\
+_ON_DEVICE = f"""\
+{WITHIN}
 Stages are timed with warm caches by the device's own clock, waits for the host included. Nothing is
 counted on a GPU: the work is that of the formulas, and the traffic is unknown."""
 
@@ -113,7 +123,7 @@ def _of_gpu(study: ImagingStudy, name: str) -> RenderableType:
             table.add_row(
                 result.name,
                 format_si(result.expected_flop, "flop", digits=3),
-                shown_amount(runtime, "s", digits=3),
+                shown_within(runtime, "s"),
                 UNKNOWN if runtime is None
                 else format_si(result.expected_flop / runtime.median, "", digits=3),
                 "" if rate is None else format_si(rate, "", digits=3),
@@ -179,7 +189,7 @@ def _row(result: StageResult) -> tuple[str, ...]:
         UNKNOWN if result.work_ratio is None else f"{result.work_ratio:.2f}",
         shown_amount(moved, "B", digits=3),
         _intensity(work, moved),
-        shown_amount(result.runtime_s, "s", digits=3),
+        shown_within(result.runtime_s, "s"),
         "" if rate is None else format_si(rate, "", digits=3),
         result.summary,
     )

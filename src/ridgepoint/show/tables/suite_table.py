@@ -12,7 +12,7 @@ from ridgepoint.core.measurement import Measurement
 from ridgepoint.core.units import format_si
 from ridgepoint.models.placement import Placement
 from ridgepoint.show.tables.layout import caution_list, not_measured, one_of_each_kind, plain_table
-from ridgepoint.show.words import UNKNOWN, percent, printable, shown_amount, shown_intensity
+from ridgepoint.show.words import UNKNOWN, WITHIN, percent, printable, shown_intensity, shown_within
 from ridgepoint.suites.kernels import Workload
 from ridgepoint.suites.kernels.results import KernelStudy, Result
 from ridgepoint.suites.kernels.validation import QUANTITIES, Ratio, Validation
@@ -32,7 +32,8 @@ def suite(study: KernelStudy) -> RenderableType:
         table.add_row(*map(Text, _row(result, measurement, placed)))
         cautions += measurement.all_cautions
         cautions += [caution for caution in placed.cautions if caution.code == "above-roof"]
-    parts: list[RenderableType] = [table, *not_measured(study)]
+    key = [Text(WITHIN)] if study.placed else []
+    parts: list[RenderableType] = [table, *key, *not_measured(study)]
     if cautions:
         parts.append(caution_list(one_of_each_kind(cautions)))
     return Group(*parts)
@@ -48,7 +49,7 @@ def _row(result: Result, measurement: Measurement, placed: Placement) -> tuple[s
         str(case.n),
         case.state,
         str(case.threads),
-        shown_amount(runtime, "s", digits=3),
+        shown_within(runtime, "s"),
         format_si(performance.median, "", digits=3) if performance and has_work else "-",
         f"{_shown(intensity)}{_interval(measurement)}" if has_work else "-",
         UNKNOWN if placed.efficiency is None else percent(placed.efficiency),

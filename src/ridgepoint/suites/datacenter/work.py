@@ -9,6 +9,7 @@ from operator import attrgetter, methodcaller
 
 from ridgepoint.core.basic_operations import BasicOperations
 from ridgepoint.core.errors import UnknownCeiling
+from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measurement import Measurement
 from ridgepoint.models.placement import cores_that_apply
@@ -39,10 +40,15 @@ class MeasuredCase:
     bop: int | None
 
     @property
+    def time_s(self) -> Estimate | None:
+        """Runtime, in seconds."""
+        timed = self.measurement.timed
+        return None if timed is None else timed.runtime_s
+
+    @property
     def runtime_s(self) -> float | None:
         """Median runtime, in seconds."""
-        timed = self.measurement.timed
-        return None if timed is None else timed.runtime_s.median
+        return None if self.time_s is None else self.time_s.median
 
     @property
     def dram_bytes(self) -> int | None:

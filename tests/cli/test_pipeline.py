@@ -253,6 +253,7 @@ def test_pipelines_are_drawn_in_folders_of_their_names(pipeline):
         "low-dprepa",
         "low-dprepa-2",
         "pipeline",
+        "observation.svg",
     }
 
 
@@ -422,6 +423,23 @@ def test_an_observation_of_two_files(pipeline):
     assert [one["devices_to_fit"]["median"] for one in found["legroom"]] == pytest.approx(
         [15 / 60 / 0.8, 15 / 60 / 0.9]
     )
+
+
+def test_devices_of_several_kinds_are_not_added_up(pipeline):
+    """A number of them would be of neither kind; each pipeline's own is known."""
+    (pipeline.folder / "one.toml").write_text(MEMO)
+    (pipeline.folder / "two.toml").write_text(MEMO.replace('"device"', '"another"'))
+    text = (
+        'period = "1 min"\n[pipelines.a]\nweight = 0.25\nfile = "one.toml"\n'
+        '[pipelines.b]\nweight = 0.75\nfile = "two.toml"\n'
+    )
+    found = shown(pipeline(text, "--json"))
+
+    assert found["observation"]["devices"] is None
+    assert found["observation"]["legroom"][0]["devices_to_fit"] is None
+    assert found["observation"]["time_s"]["median"] == pytest.approx(15)
+    assert found["pipelines"][0]["devices"]["whole"]["median"] == 460
+    assert "of several kinds (device, another)" in pipeline(text)[1]
 
 
 def test_a_region_is_a_stage_of_its_own(pipeline):

@@ -9,9 +9,15 @@ from ridgepoint.core.estimate import Estimate
 from ridgepoint.models.pipeline import Pipeline, Stage
 from ridgepoint.models.pipeline.advice import pipeline_advice
 from ridgepoint.models.pipeline.assessment import assess
+from ridgepoint.models.pipeline.observation import Observation, Share
 from ridgepoint.models.pipeline.sensitivity import sensitivity
 from ridgepoint.show.charts.pipeline import pipeline_page, roofline_chart, time_chart
-from ridgepoint.show.charts.pipeline_bars import advice_chart, devices_chart, sensitivity_chart
+from ridgepoint.show.charts.pipeline_bars import (
+    advice_chart,
+    devices_chart,
+    observation_chart,
+    sensitivity_chart,
+)
 from ridgepoint.show.draw_mpl import save
 from ridgepoint.show.words import shown_devices
 
@@ -126,6 +132,22 @@ def test_bars_of_devices_and_gains():
     assert devices_chart(assess(pipeline(), GPU)) is None
     assert gains == sorted(gains, reverse=True)
     assert advice_chart(()) is None
+
+
+def test_devices_of_an_observation():
+    """Each while it runs, their mean by weights, and that over the share which is used."""
+    one = assess(pipeline(), GPU, load_per_s=1e15)
+    other = assess(pipeline(), GPU, load_per_s=3e15)
+    shares = (Share(assessment=one, weight=0.75), Share(assessment=other, weight=0.25))
+    chart = observation_chart(Observation(shares=shares, used=(0.5,)))
+    needed = 1e15 * 7 / 6556.25e9
+    bare = assess(pipeline(), GPU)
+
+    assert [bar.end for bar in chart.bars] == pytest.approx(
+        [needed, 3 * needed, 1.5 * needed, 3 * needed]
+    )
+    assert [bar.name for bar in chart.bars][2:] == ["on average", "with a legroom of 50 %"]
+    assert observation_chart(Observation(shares=(Share(assessment=bare, weight=1.0),))) is None
 
 
 def test_many_stages_and_extremes_can_be_drawn(tmp_path):

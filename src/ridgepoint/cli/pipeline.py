@@ -95,8 +95,8 @@ def command(
     assessments = tuple(case.assess() for case in cases.cases)
     pairs = zip(cases.cases, assessments, strict=True)
     shown = [_shown(case, assessment) for case, assessment in pairs]
-    _draw(shown, outputs=outputs, folder=folder)
     observation = cases.observation(assessments)
+    _draw(shown, observation, outputs=outputs, folder=folder)
     _print(shown, observation, as_json=as_json)
     return 0
 
@@ -168,11 +168,18 @@ def _assigned(case: Case) -> Assignment | None:
         raise click.UsageError(f"stages cannot be assigned to machines: {error}") from error
 
 
-def _draw(shown: list[Shown], *, outputs: tuple[Path, ...], folder: Path | None) -> None:
+def _draw(
+    shown: list[Shown],
+    observation: Observation | None,
+    *,
+    outputs: tuple[Path, ...],
+    folder: Path | None,
+) -> None:
     """Write the figures that were asked for."""
     if not outputs and folder is None:
         return
     from ridgepoint.show.charts import pipeline
+    from ridgepoint.show.charts.pipeline_bars import observation_chart
     from ridgepoint.show.draw_mpl import save
 
     for path in outputs:
@@ -185,6 +192,9 @@ def _draw(shown: list[Shown], *, outputs: tuple[Path, ...], folder: Path | None)
         pictures = pipeline.pipeline_charts(one.assessment, one.gains, one.advised)
         for picture_name, picture in pictures.items():
             save(picture, subfolder / f"{picture_name}.svg")
+    together = None if observation is None else observation_chart(observation)
+    if together is not None:
+        save(together, folder / "observation.svg")
 
 
 def _print(shown: list[Shown], observation: Observation | None, *, as_json: bool) -> None:

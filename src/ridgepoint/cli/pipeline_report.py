@@ -161,7 +161,7 @@ def _observation(observation: Observation) -> dict[str, Any]:
             {"name": share.assessment.pipeline.name, **fields_of(share, "weight", "time_s")}
             for share in observation.shares
         ],
-        **fields_of(observation, "time_s", "period_s", "is_of_a_second", "load_per_s"),
+        **fields_of(observation, "time_s", "period_s", "is_of_a_second", "load_per_s", "machines"),
         "devices": _devices(observation.devices),
         "most_devices": _devices(observation.most_devices),
         "legroom": [

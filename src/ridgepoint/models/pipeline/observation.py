@@ -83,8 +83,13 @@ class Observation:
         return sum(known) if len(known) == len(loads) else None
 
     @property
+    def machines(self) -> tuple[str, ...]:
+        """Names of the pipelines' machines; of several, devices are not of one kind."""
+        return tuple(dict.fromkeys(share.assessment.machine.name for share in self.shares))
+
+    @property
     def devices(self) -> Estimate | None:
-        """Devices that the weighted load keeps busy; None: not known."""
+        """Devices that the weighted load keeps busy; None: not known, or of several kinds."""
         devices = self._each()
         if devices is None:
             return None
@@ -98,13 +103,18 @@ class Observation:
         return None if devices is None else max(devices, key=lambda estimate: estimate.median)
 
     def devices_to_fit(self, used: float) -> Estimate | None:
-        """Return the devices needed to finish within a share of the period; None: unknown."""
+        """Return the devices needed to finish within a share of the period.
+
+        None: there is no period, or devices are of several kinds.
+        """
         period = self.period_s or (1.0 if self.is_of_a_second else None)
-        if period is None:
+        if period is None or len(self.machines) > 1:
             return None
         return self.time_s.map(lambda seconds: seconds / (used * period))
 
     def _each(self) -> list[Estimate] | None:
+        if len(self.machines) > 1:
+            return None
         needed = [share.assessment.devices for share in self.shares]
         known = [estimate for estimate in needed if estimate is not None]
         return known if len(known) == len(needed) else None

@@ -5,13 +5,15 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
+from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.units import format_si
 from ridgepoint.models.pipeline.advice import KINDS, StageAdvice
 from ridgepoint.models.pipeline.assessment import Assessment
+from ridgepoint.models.pipeline.observation import Observation, with_legroom
 from ridgepoint.models.pipeline.sensitivity import Sensitivity
 from ridgepoint.show.axes import decimal_ticks
 from ridgepoint.show.chart import Axis, Bar, Chart, Label, Mark
-from ridgepoint.show.words import printable, shown_devices
+from ridgepoint.show.words import percent, printable, shown_devices
 
 _MOST_ROWS = 12
 _LETTERS = 52
@@ -24,39 +26,78 @@ def devices_chart(assessment: Assessment) -> Chart | None:
     """Return the number of devices by each composite; None: no load was given."""
     if assessment.load_per_s is None:
         return None
-    bars: list[Bar] = []
-    marks: list[Mark] = []
-    for composite in assessment.composites:
-        devices, least, row = composite.devices, composite.devices_at_roof, -len(bars)
-        if devices is None or least is None:
-            continue
-        name, text = composite.equation, shown_devices(devices.median)
-        bars.append(
-            Bar(row=row, begin=0.0, end=devices.median, ink=0, face="pale", name=name, summary=text)
-        )
-        interval = None
-        if devices.low is not None and devices.high is not None:
-            interval = (devices.low, devices.high)
-            marks.append(Mark(at=(devices.median, row), shape="none", x_interval=interval))
-        marks += [
-            Mark(at=(least, row), shape="diamond", face="hollow"),
-            at_the_end(interval[1] if interval else devices.median, row, text),
-        ]
+    known = [each for each in assessment.composites if each.devices and each.devices_at_roof]
+    rows = [(each.equation, each.devices) for each in known if each.devices]
     load = format_si(assessment.load_per_s, f"{assessment.pipeline.unit}/s")
-    has_intervals = any(mark.x_interval for mark in marks)
-    return _bars(
+    return _devices(
         title=f"Devices for {load}, by composite",
         subtitle=(
             "N = CL / (peak x RE x PE), with the PE of Eq. (8), and the series with its own PE"
         ),
-        label=f"Devices [{printable(assessment.machine.name)}]",
-        bars=bars,
-        marks=marks,
-        notes=(
-            *(("error bars: 95 % intervals",) if has_intervals else ()),
-            "diamonds: if every stage were at its roof",
-        ),
+        machine=assessment.machine.name,
+        rows=rows,
+        marks=[
+            Mark(at=(each.devices_at_roof, -row), shape="diamond", face="hollow")
+            for row, each in enumerate(known)
+            if each.devices_at_roof
+        ],
+        notes=("diamonds: if every stage were at its roof",),
     )
+
+
+def observation_chart(observation: Observation) -> Chart | None:
+    """Return the number of devices by pipeline, and by all; None: that of all is not known."""
+    mean = observation.devices
+    if mean is None:
+        return None
+    each = [
+        (f"{printable(share.assessment.pipeline.name)}, {percent(share.weight)} of the time",
+         share.assessment.devices)
+        for share in observation.shares
+    ]  # fmt: skip
+    roomy = [
+        (f"with a legroom of {percent(1 - used)}", with_legroom(mean, used))
+        for used in observation.used
+    ]
+    return _devices(
+        title="Devices by pipeline",
+        subtitle="while it runs, Eq. (10); on average over the observation; and with legroom",
+        machine=observation.machines[0],
+        rows=[(name, needed) for name, needed in (*each, ("on average", mean), *roomy) if needed],
+    )
+
+
+def _devices(
+    *,
+    title: str,
+    subtitle: str,
+    machine: str,
+    rows: Sequence[tuple[str, Estimate]],
+    marks: Sequence[Mark] = (),
+    notes: tuple[str, ...] = (),
+) -> Chart:
+    """Return numbers of devices as bars with their intervals."""
+    drawn = list(marks)
+    for row, (_, needed) in enumerate(rows):
+        end = needed.median
+        if needed.low is not None and needed.high is not None:
+            end = needed.high
+            interval = (needed.low, needed.high)
+            drawn.append(Mark(at=(needed.median, -row), shape="none", x_interval=interval))
+        drawn.append(at_the_end(end, -row, shown_devices(needed.median)))
+    has_intervals = any(mark.x_interval for mark in drawn)
+    return _bars(
+        title=title,
+        subtitle=subtitle,
+        label=f"Devices [{printable(machine)}]",
+        bars=[
+            Bar(row=-row, begin=0.0, end=needed.median, ink=0, face="pale", name=name,
+                summary=shown_devices(needed.median))
+            for row, (name, needed) in enumerate(rows)
+        ],
+        marks=drawn,
+        notes=(*(("error bars: 95 % intervals",) if has_intervals else ()), *notes),
+    )  # fmt: skip
 
 
 def sensitivity_chart(sensitivity: Sensitivity) -> Chart:

@@ -328,6 +328,9 @@ def _time_of(observation: Observation) -> list[str]:
 def _devices_of(observation: Observation) -> list[str]:
     """Return Eq. (10) for all pipelines together."""
     mean, most = observation.devices, observation.most_devices
+    if len(observation.machines) > 1:
+        kinds = ", ".join(map(printable, observation.machines))
+        return [f"devices for the whole load: unknown, because they are of several kinds ({kinds})"]
     if mean is None or most is None:
         return ["devices for the whole load: unknown, because one pipeline has no load"]
     lines = [

@@ -224,10 +224,10 @@ def test_several_machines_of_the_command_line_replace_those_of_the_file(pipeline
     ]
 
 
-def test_memory_affinity_follows_from_the_bandwidth_of_remote_memory(pipeline):
+def test_memory_affinity_follows_from_the_bandwidth_of_another_node(pipeline):
     """At 30 % of its roof; memory of the other node gives 40 %: at most 2.5 times as fast."""
     text = (
-        'machine = { compute = "4 Tflop/s", bandwidth = "250 GB/s", remote = "100 GB/s" }\n'
+        'machine = { compute = "4 Tflop/s", bandwidth = "250 GB/s", other_node = "100 GB/s" }\n'
         + STAGE
         + "efficiency = 0.3\n"
     )
@@ -236,7 +236,9 @@ def test_memory_affinity_follows_from_the_bandwidth_of_remote_memory(pipeline):
 
     assert found["gain"] == pytest.approx(2.5)
     assert "gives 40 %" in found["seen"]
-    refused(pipeline(text.replace("100 GB", "300 GB")), "p.toml:1, machine", "300 GB/s", "below")
+    refused(
+        pipeline(text.replace("100 GB", "300 GB")), "p.toml:1, machine", "300 GB/s", "less than"
+    )
 
 
 def test_pipelines_are_drawn_in_folders_of_their_names(pipeline):

@@ -23,7 +23,7 @@ CHASE = "chase"
 CHAIN = "chain"
 """How a ceiling of computing is that is reached by operations that wait for each other."""
 
-REMOTE = "remote"
+OTHER_NODE = "other node"
 """Name of the ceiling of ``dram`` for memory that belongs to another node of the same machine."""
 
 _DIVIDER = frozenset(("div", "sqrt"))

@@ -123,7 +123,7 @@ class Figures(Struct, forbid_unknown_fields=True):
 
     compute: WorkRate
     bandwidth: ByteRate
-    remote: ByteRate | None = None
+    other_node: ByteRate | None = None
     name: _Name = "machine"
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ridgepoint.core.errors import RidgepointError
 from ridgepoint.core.estimate import Estimate
-from ridgepoint.core.machine import REMOTE, Machine
+from ridgepoint.core.machine import OTHER_NODE, Machine
 from ridgepoint.core.rates import ideal_machine
 from ridgepoint.core.toml import Table
 from ridgepoint.core.units import format_si
@@ -96,16 +96,18 @@ def _ideal(table: Table, key: str, figures: Figures, precision: str) -> Machine:
     )
     host = replace(made.host, cpu="given figures")
     ceilings = made.ceilings
-    if figures.remote is not None:
-        if figures.remote >= figures.bandwidth:
+    if figures.other_node is not None:
+        if figures.other_node >= figures.bandwidth:
+            slower, own_rate = (
+                format_si(float(rate), "B/s") for rate in (figures.other_node, figures.bandwidth)
+            )
             raise table.wrong(
                 key,
-                f"the remote bandwidth, {format_si(figures.remote, 'B/s')}, must be below the "
-                f"bandwidth, {format_si(figures.bandwidth, 'B/s')}",
-                "give the rate at which a chip reads the memory of another, or leave remote out",
+                f"memory of another node gives {slower}; it must give less than {own_rate}",
+                "give the rate at which cores read another node's memory, or leave other_node out",
             )
         own = next(ceiling for ceiling in ceilings if ceiling.resource == "dram")
-        far = replace(own, name=REMOTE, part="memory of another node",
-                      rate=Estimate([float(figures.remote)]))  # fmt: skip
+        far = replace(own, name=OTHER_NODE, part="memory of another node",
+                      rate=Estimate([float(figures.other_node)]))  # fmt: skip
         ceilings = (*ceilings, far)
     return replace(made, name=figures.name, host=host, ceilings=ceilings, source="given")

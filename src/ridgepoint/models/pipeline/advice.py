@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ridgepoint.core.bound import combined
-from ridgepoint.core.machine import REMOTE, Ceiling, Machine
+from ridgepoint.core.machine import OTHER_NODE, Ceiling, Machine
 from ridgepoint.models.analysis import analyse
 from ridgepoint.models.pipeline.assessment import Assessment, StageFigures
 from ridgepoint.models.thresholds import FAR_BELOW_MEMORY, LEAST_PIPELINE_GAIN, NEAR_ROOF
@@ -156,8 +156,8 @@ def _climbs(assessment: Assessment, figures: StageFigures) -> Iterator[StageAdvi
         )  # fmt: skip
         nodes = _nodes(assessment.machine)
         if nodes:
-            remote = next((each.rate for each in nodes if each.name == REMOTE), None)
-            share = 0.0 if remote is None else remote.median / assessment.bandwidth
+            far = next((each.rate for each in nodes if each.name == OTHER_NODE), None)
+            share = 0.0 if far is None else far.median / assessment.bandwidth
             yield _advice(
                 assessment, figures, "affinity", min(gain, 1 / share) if share else gain,
                 seen=f"{seen}, on a machine of several nodes" + (

@@ -38,9 +38,10 @@ def gpu(monkeypatch):
     there = Arrays(
         device=SimpleNamespace(facts=FACTS), index=0, xp=np,
         nufft=pytest.importorskip("finufft"), options={"nthreads": 1}, current=nullcontext,
-        elapsed_s=Clock(seconds),
+        elapsed_s=Clock(seconds), settle=lambda: None,
     )  # fmt: skip
     monkeypatch.setattr("ridgepoint.ceilings.gpu.arrays.open_arrays", lambda index: there)
+    monkeypatch.setattr("ridgepoint.suites.imaging.whole.MOST_RUNS", 1)
     return there
 
 
@@ -89,6 +90,7 @@ def test_the_sky_is_imaged_and_every_stage_is_timed(cli, gpu):
     assert "50" in lines["grid"]
     assert "449 k" in lines["grid"]
     assert "traffic is unknown" in out
+    assert "outside the GPU" in out
     assert "invert 8, predict 7, deconvolve 6" in err.replace("\n", " ")
     assert (folder / "imaging.png").read_bytes().startswith(b"\x89PNG")
 

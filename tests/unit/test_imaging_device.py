@@ -45,6 +45,7 @@ def device_of(library, *, xp=np, clock=None, options=None, free_bytes=10**10):
     return Arrays(
         device=SimpleNamespace(facts=SimpleNamespace(free_bytes=free_bytes)), index=0, xp=xp,
         nufft=library, options=options or {}, current=nullcontext, elapsed_s=clock or Clock(),
+        settle=lambda: None,
     )  # fmt: skip
 
 

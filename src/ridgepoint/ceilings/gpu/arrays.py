@@ -39,6 +39,8 @@ class Arrays:
     elapsed_s : callable
         Returns for how long a function, called so many times, kept the device, by its own clock;
         one call more goes before.
+    settle : callable
+        Waits until the device has done all that was begun on it.
     """
 
     device: Device
@@ -48,6 +50,7 @@ class Arrays:
     options: Mapping[str, object]
     current: Callable[[], AbstractContextManager[None]]
     elapsed_s: Callable[[Callable[[], object], int], float]
+    settle: Callable[[], None]
 
 
 def open_arrays(index: int = 0) -> Arrays:
@@ -64,6 +67,11 @@ def open_arrays(index: int = 0) -> Arrays:
         If CuPy, the driver, the device or cufinufft is not there; the message tells which.
     """
     device = open_cupy_device(index)
+
+    def settle() -> None:
+        with device.current():
+            device.cupy.cuda.runtime.deviceSynchronize()
+
     return Arrays(
         device=device,
         index=index,
@@ -72,6 +80,7 @@ def open_arrays(index: int = 0) -> Arrays:
         options={"gpu_device_id": index},
         current=device.current,
         elapsed_s=device.elapsed_s,
+        settle=settle,
     )
 
 

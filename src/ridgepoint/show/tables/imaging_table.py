@@ -50,11 +50,18 @@ def stage_table(study: ImagingStudy) -> RenderableType:
     study : ImagingStudy
     """
     stages = _of_host(study) if study.device is None else _of_gpu(study, study.device)
-    return stages if study.whole is None else sections(stages, _of_whole(study.whole))
+    return (
+        stages
+        if study.whole is None
+        else sections(stages, _of_whole(study.whole, is_gpu=study.device is not None))
+    )
 
 
-def _of_whole(whole: WholeRun) -> RenderableType:
+def _of_whole(whole: WholeRun, *, is_gpu: bool) -> RenderableType:
     """Return the parts of the whole pipeline, and what they come to."""
+    alone, faster = "on one core only", "more cores make"
+    if is_gpu:
+        alone, faster = "outside the GPU", "a faster GPU makes"
     right = ("executions", "time", "share", "cores busy")
     table = plain_table("the whole pipeline", *right, "Eq. (11)", "", right=right)
     seconds = whole.time_s.median
@@ -73,8 +80,8 @@ def _of_whole(whole: WholeRun) -> RenderableType:
     ran, stages, host = map(_of_runs, (whole.time_s, whole.stages_s, whole.host_s))
     lines = [
         f"from file to files {ran}, {runs}: the stages {stages} and the host's Tc {host}",
-        f"on one core only {_of_runs(whole.one_core_s)}: more cores make the whole at most "
-        f"{_most(whole)} times as fast",
+        f"{alone} {_of_runs(whole.one_core_s)}: {faster} the whole at most {_most(whole)} times as "
+        "fast",
         f"read {format_si(whole.read_bytes, 'B', digits=3)}, which the page cache had dropped "
         f"before; written {format_si(whole.written_bytes, 'B', digits=3)}, until the disk had them",
     ]

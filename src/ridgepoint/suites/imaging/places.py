@@ -87,12 +87,13 @@ class Place:
                 visibilities, observation, scene.geometry, scene.plan, timed=timed
             )
 
-        def settle() -> None:
-            if gpu is not None:
-                gpu.xp.cuda.runtime.deviceSynchronize()
-
         return run_whole(
-            scene, imaging, folder=folder, on_device=gpu is not None, settle=settle, report=report
+            scene,
+            imaging,
+            folder=folder,
+            on_device=gpu is not None,
+            settle=(lambda: None) if gpu is None else gpu.settle,
+            report=report,
         )
 
     def measure(

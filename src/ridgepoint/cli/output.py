@@ -179,17 +179,17 @@ def show_run(
 def write_run(analysis: Analysis, outputs: Sequence[Path], viewing: Viewing) -> None:
     """Write a measured program to each file: its report to .json, its figure to the others.
 
-    The figure of a distributed program is the Ridgeline, if the machine has a network. Without a
-    machine there is no figure.
+    The figure of a distributed program is the Ridgeline, if the machine has a network and nothing
+    is asked for that only a roofline shows. Without a machine there is no figure.
     """
     documents = [path for path in outputs if path.suffix.lower() == ".json"]
     for path in documents:
         document = render(report(analysis, viewing.others)).encode()
         replace_file(path, document, what="the report")
     figures = [path for path in outputs if path not in documents]
-    if analysis.machine is None:
+    if analysis.machine is None or not figures:
         return
-    if figures and not _write_ridgeline(analysis, analysis.machine, figures):
+    if not viewing.is_plain or not _write_ridgeline(analysis, analysis.machine, figures):
         views = viewing.of(analysis.measurement)
         save_figure(roofline_picture(analysis.machine, [analysis], views=views), figures)
 

@@ -86,7 +86,7 @@ def command(
         )
     machine, others = machines[0], machines[1:]
     viewing = Viewing(others=others, bandwidths=bandwidths, per_cycle=per_cycle)
-    if (latency or miss_curve) and (viewing != Viewing() or given or as_json):
+    if (latency or miss_curve) and (not viewing.is_plain or given or as_json):
         raise click.UsageError(
             "a second --machine, --bandwidth, --per-cycle, --point, --points and --json are of "
             f"rooflines, not of {'--latency' if latency else '--miss-curve'}"

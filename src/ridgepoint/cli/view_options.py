@@ -85,6 +85,11 @@ class Viewing:
     bandwidths: tuple[Bandwidth, ...] = ()
     per_cycle: bool = False
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing beyond the usual picture is asked for."""
+        return self == Viewing()
+
     def of(self, measurement: Measurement | None) -> tuple[RooflineView, ...]:
         """Return the views to draw, the other machines as they bound a measurement."""
         from ridgepoint.models.distributed import machine_for

@@ -9,6 +9,7 @@ from ridgepoint.core.machine import Machine
 from ridgepoint.models.analysis import Analysis
 from ridgepoint.models.given_points import PlacedPoint
 from ridgepoint.models.one_bandwidth import machine_with
+from ridgepoint.models.points import says_nothing
 from ridgepoint.models.roofs import ShownRoof, known_precisions, shown_roofs
 from ridgepoint.models.work import WORK_UNITS, Metric
 from ridgepoint.show.chart import Entry, Interval, Line
@@ -77,8 +78,8 @@ class OtherRoofs:
             placement = analysis.placement
             if placement is None or placement.attainable_per_s is None:
                 continue
-            if placement.missing_roofs:
-                continue  # what is left would promise too much
+            if placement.missing_roofs or says_nothing(analysis):
+                continue  # what is left would promise too much, or there is hardly any work
             most = shown_rate(
                 placement.attainable_per_s, WORK_UNITS[placement.metric], clock_hz=self.clock_hz
             )

@@ -16,6 +16,7 @@ from ridgepoint.models.cycles import per_cycle
 from ridgepoint.models.distributed import machine_for
 from ridgepoint.models.one_bandwidth import Bandwidth, resource_of
 from ridgepoint.models.placement import Placement
+from ridgepoint.models.points import says_nothing
 from ridgepoint.models.traffic_ranges import IntensityRange
 from ridgepoint.models.work import WORK_UNITS, hardly_any
 from ridgepoint.show.charts.subjects import limit_text
@@ -62,9 +63,8 @@ def _intensity(placement: Placement) -> tuple[str, str]:
     unit = f"{WORK_UNITS[placement.metric]}/byte"
     if placement.moved_bytes == 0:
         return "infinite", "(no byte moved)"
-    if placement.intensity is None or hardly_any(
-        placement.measurement.counted.counts, placement.metric
-    ):
+    counts = placement.measurement.counted.counts
+    if placement.intensity is None or hardly_any(counts, placement.metric):
         return UNKNOWN, ""
     ends = range_text(placement.intensity_range)
     return shown_intensity(placement.intensity), f"{unit}{ends}"
@@ -138,7 +138,9 @@ def other_machines(analysis: Analysis, others: Sequence[Machine]) -> RenderableT
         table.add_row(
             Text(machine_title(machine)),
             f"{placement.cores:.3g}",
-            shown_amount(None if missing else placement.attainable_per_s, f"{unit}/s"),
+            ""
+            if says_nothing(there)
+            else shown_amount(None if missing else placement.attainable_per_s, f"{unit}/s"),
             shown_amount(None if limit is None else float(limit.time_s), "s", digits=3),
             UNKNOWN if missing or not placement.efficiency else _factor(1 / placement.efficiency),
             _missing_text(missing) if missing else limit_text(placement) or UNKNOWN,

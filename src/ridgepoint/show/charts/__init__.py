@@ -26,6 +26,8 @@ _HOMES = {
     "pipeline_page": "show.charts.pipeline",
     "ridgeline_page": "show.charts.ridgeline",
     "roofline_chart": "show.charts.roofline",
+    "roofline_picture": "show.charts.roofline",
+    "RooflineView": "show.charts.roofline_view",
     "scaling_chart": "show.charts.scaling",
     "scaling_charts": "show.charts.scaling",
     # Points of datacenter workloads.
@@ -49,6 +51,8 @@ if TYPE_CHECKING:
     from ridgepoint.show.charts.pipeline import pipeline_page as pipeline_page
     from ridgepoint.show.charts.ridgeline import ridgeline_page as ridgeline_page
     from ridgepoint.show.charts.roofline import roofline_chart as roofline_chart
+    from ridgepoint.show.charts.roofline import roofline_picture as roofline_picture
+    from ridgepoint.show.charts.roofline_view import RooflineView as RooflineView
     from ridgepoint.show.charts.scaling import scaling_chart as scaling_chart
     from ridgepoint.show.charts.scaling import scaling_charts as scaling_charts
     from ridgepoint.show.draw_mpl import draw as draw

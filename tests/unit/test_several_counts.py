@@ -8,11 +8,13 @@ from figure_inputs import MACHINE, TRIAD, region
 from rich.console import Console
 
 from ridgepoint.core.caution import Caution
+from ridgepoint.core.counted import TrafficEstimate, TrafficInterval
 from ridgepoint.core.counts import Traffic
 from ridgepoint.core.documents import decode, encode
 from ridgepoint.core.measurement import Measurement
 from ridgepoint.models.analysis import analyse
 from ridgepoint.models.parts import region_alone
+from ridgepoint.models.traffic_ranges import IntensityRange
 from ridgepoint.profiling.several_counts import count_several, median_run
 from ridgepoint.show.charts.roofline import roofline_chart
 from ridgepoint.show.report import report
@@ -102,6 +104,20 @@ def test_a_run_without_traffic_leaves_the_range_unknown():
     measured = program(0, 100_000_000, 200_000_000)
 
     assert analyse(measured, MACHINE).placement.intensity_range is None
+
+
+def test_estimated_traffic_keeps_its_interval():
+    """Quartiles of runs that all guessed alike would promise too much."""
+    bounds = TrafficInterval(
+        level="dram", read_bytes=(100_000_000, 400_000_000), write_bytes=(0, 0)
+    )
+    guess = TrafficEstimate(bursts=9, share=0.01, levels=(bounds,))
+    measured = program(*[160_000_000] * 3)
+    measured = replace(measured, counted=replace(measured.counted, estimate=guess))
+
+    assert analyse(measured, MACHINE).placement.intensity_range == IntensityRange(
+        low=0.05, high=0.2
+    )
 
 
 def test_parts_have_no_range_of_the_whole():

@@ -9,7 +9,7 @@ from functools import cached_property
 from ridgepoint.core.bound import Bound, bound_known
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.counts import FunctionCounts
-from ridgepoint.core.machine import Machine, caches_of
+from ridgepoint.core.machine import Machine
 from ridgepoint.core.measurement import Measurement
 from ridgepoint.core.presenting import Presentable
 from ridgepoint.core.timed import TimedFunction
@@ -21,6 +21,7 @@ from ridgepoint.models.explanations import Explained, explain, hot_function
 from ridgepoint.models.one_bandwidth import BANDWIDTHS, Bandwidth
 from ridgepoint.models.parts import function_alone, region_alone, timed_functions
 from ridgepoint.models.placement import PlacedPart, Placement, place_with
+from ridgepoint.models.placement_cautions import are_simulated
 from ridgepoint.models.ranking import matters
 from ridgepoint.models.thresholds import CERTAIN, LEAST_PART
 from ridgepoint.models.work import WORK_UNITS, Metric, demand_of
@@ -108,19 +109,31 @@ class Analysis(Presentable):
             for bandwidth in BANDWIDTHS
         }
 
+    @property
+    def has_traffic_of_machine(self) -> bool:
+        """Whether its traffic was simulated with the caches of its machine."""
+        caches = self.measurement.counted.caches
+        return self.machine is not None and are_simulated(caches, self.machine)
+
     def on(self, machine: Machine) -> Analysis:
         """Return the analysis of the same program on another machine.
 
         Its traffic is that of the other machine's caches where these were simulated in the same
         run (`run --what-if`), and else the one that was measured.
         """
-        caches = caches_of(machine)
         counted = self.measurement.counted
-        simulated = next((other for other in counted.alternatives if other.caches == caches), None)
+        simulated = next(
+            (other for other in counted.alternatives if are_simulated(other.caches, machine)), None
+        )
         measurement = self.measurement
         if simulated is not None:
             counted = replace(
-                counted, traffic=simulated.traffic, caches=simulated.caches, ends=(), estimate=None
+                counted,
+                traffic=simulated.traffic,
+                caches=simulated.caches,
+                ends=(),
+                estimate=None,
+                runs=(),
             )
             measurement = replace(measurement, counted=counted)
         cores = self.cores if self.cores is None else min(self.cores, float(machine.cores))

@@ -59,6 +59,16 @@ def other_caches(measurement: Measurement, machine: Machine) -> list[Caution]:
     ]
 
 
+def are_simulated(caches: Sequence[Cache], machine: Machine) -> bool:
+    """Return whether simulated caches are those of a machine: of all its levels, as large."""
+    simulated, owned = _data(caches), _data(machine.caches)
+    return (
+        bool(owned)
+        and {cache.level for cache in simulated} == {cache.level for cache in owned}
+        and not _differing(simulated, owned, machine)
+    )
+
+
 def _differing(
     simulated: Sequence[Cache], owned: Sequence[Cache], machine: Machine
 ) -> list[Caution]:

@@ -70,15 +70,15 @@ def intensity_range(
     Returns
     -------
     IntensityRange or None
-        Quartiles over several counted runs; or the 95 % interval of estimated traffic. None: the
-        program was counted once, exactly.
+        The 95 % interval of estimated traffic, which each run has; or quartiles over several
+        counted runs. None: the program was counted once, exactly.
     """
     counted = measurement.counted
-    if counted.runs:
-        return _of_runs(counted.runs, metric, level, bandwidth)
     work = work_total(counted.counts, metric)
     interval = None if counted.estimate is None else counted.estimate.at(level)
-    if interval is None or not work:
+    if interval is None:
+        return _of_runs(counted.runs, metric, level, bandwidth) if counted.runs else None
+    if not work:
         return None
     least, most = {
         "read": interval.read_bytes,

@@ -312,10 +312,9 @@ def _on_dc_roofline(placement: Placement) -> dict[str, Any] | None:
 def _elsewhere(analysis: Analysis, machine: Machine) -> dict[str, Any]:
     """Return what another machine would allow a program, and whose caches its traffic is of."""
     there = analysis.on(machine_for(analysis.measurement, machine))
-    is_simulated = there.measurement is not analysis.measurement
     return {
         "machine": machine.name,
-        "traffic_of_its_caches": is_simulated,
+        "traffic_of_its_caches": there.has_traffic_of_machine,
         "intensity": None if there.placement is None else there.placement.intensity,
         "attainable_per_s": None if there.placement is None else there.placement.attainable_per_s,
         "missing_roofs": () if there.placement is None else there.placement.missing_roofs,

@@ -132,9 +132,8 @@ def other_machines(analysis: Analysis, others: Sequence[Machine]) -> RenderableT
         there = analysis.on(machine_for(analysis.measurement, machine))
         placement = there.placement
         assert placement is not None  # it has a machine
-        missing = placement.missing_roofs
+        missing, there_bytes = placement.missing_roofs, placement.moved_bytes
         limit = None if missing else placement.bound
-        is_simulated = there.measurement is not analysis.measurement
         table.add_row(
             Text(machine_title(machine)),
             f"{placement.cores:.3g}",
@@ -144,7 +143,9 @@ def other_machines(analysis: Analysis, others: Sequence[Machine]) -> RenderableT
             shown_amount(None if limit is None else float(limit.time_s), "s", digits=3),
             UNKNOWN if missing or not placement.efficiency else _factor(1 / placement.efficiency),
             _missing_text(missing) if missing else limit_text(placement) or UNKNOWN,
-            "of its caches" if is_simulated else "as measured",
+            UNKNOWN
+            if there_bytes is None
+            else ("of its caches" if there.has_traffic_of_machine else "as measured"),
         )
     note = (
         "gain: measured runtime over the least time that the roofs there allow; it is reached "

@@ -132,3 +132,47 @@ def test_what_was_kept_stays_when_a_host_lacks_something(cli, node, runner):
     assert "engine on a: there is no valgrind; install it" in err
     assert "No results are kept" not in cli("list")[1]
     assert len(json.loads(cli("list", "--json")[1])["records"]) == 2
+
+
+@pytest.mark.usefixtures("runner")
+def test_kept_programs_are_points_of_the_ridgeline(cli, node):
+    """Each node of each record, on the first one's machine or another; what it took is said."""
+    for _ in range(2):
+        run(cli, node)
+    cli("name", "2", "first")
+    status, out, err = cli("ridgeline", "--record", "first", "--record", "3", "--json")
+    shown = json.loads(out)
+    _, text, _ = cli("ridgeline", "--record", "3", "--machine", node, "--network", "100B/s")
+
+    assert (status, err) == (0, "")
+    assert [point["name"] for point in shown["points"]] == [
+        "first a", "first b", "record 3 a", "record 3 b",
+    ]  # fmt: skip
+    assert shown["machines"][0]["name"] == "test bench"
+    assert shown["points"][0]["work"] == 3e9
+    assert shown["inputs"]["timed"]["first a"] == {"runtime_s": 2.0, "efficiency": 0.375}
+    assert "record 3 a: it took 2 s; its bound, 40 s, is 2000 % of that" in text
+
+
+@pytest.mark.usefixtures("runner")
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--record", "9"], "record 9"),
+        (["--record", "nothing"], "nothing"),
+        (["--record", "1"], "no such measurement"),
+        (["--record", "2", "--record", "2"], "twice"),
+        (["--record", "2", "--batch", "5"], "--batch applies to training steps"),
+        (["--record", "2", "--sweep"], "--sweep applies to training steps"),
+        (["--record", "2", "--point", "a=1,1,1"], "cannot be combined with --record"),
+        (["--record", "2", "--precision", "fp32"], "cannot be combined with --record"),
+        (["--record", "2", "--machine", "cascade-lake"], "no ceiling of fp64"),
+    ],
+)
+def test_records_that_have_no_place_are_refused(cli, node, arguments, words):
+    """In one line, with what to do."""
+    run(cli, node)
+    status, out, err = cli("ridgeline", *arguments)
+
+    assert (status, out) == (2, "")
+    assert words in err.splitlines()[-1]

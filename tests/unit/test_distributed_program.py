@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import msgspec
 import pytest
-from core_inputs import ceiling, machine_of
+from core_inputs import MEASUREMENT, ceiling, machine_of
 from rank_inputs import ScriptedRunner, counted_run, report_of, timed_run
 
 from ridgepoint.cluster.driver import DistributedProgram, Plan
@@ -22,6 +22,7 @@ from ridgepoint.models.distributed import (
     why_no_ridgeline,
     without_ceiling,
 )
+from ridgepoint.models.measured_ridgeline import measured_nodes, measured_on_ridgeline
 from ridgepoint.show.tables.rank_table import ridgeline_notes
 
 
@@ -334,6 +335,54 @@ def test_a_precision_without_a_ceiling_is_left_out_and_named(measurement):
         why_no_ridgeline(program, nodes_together(replace(bench, ceilings=bench.ceilings[1:]), 2))
         == "'2 x test bench' has no compute ceiling (fp32, fp64)"
     )
+
+
+def test_most_of_the_work_without_a_ceiling_has_no_place(measurement):
+    """Of 6 Gflop in fp64 a machine of fp32 knows nothing, though a rank did 7 flop in fp32, too."""
+    few = FlopCount(precision="fp32", width_bits=0, fma=False, flop=7, instructions=7)
+    first, *others = measurement.distributed.ranks
+    first = replace(first, counts=replace(first.counts, flop=(*first.counts.flop, few)))
+    whole = replace(measurement.distributed, ranks=(first, *others))
+    program = replace(measurement, distributed=whole)
+    bench = machine_of(ceiling("fp32", 1e9), ceiling("dram", 2e9), ceiling("network", 1e4))
+
+    assert why_no_ridgeline(program, nodes_together(bench, 2)) == (
+        "'2 x test bench' has no compute ceiling (fp64)"
+    )
+    with pytest.raises(ValueError, match="no ceiling of fp64"):
+        measured_on_ridgeline(measured_nodes({"p": program}), (bench,))
+
+
+@pytest.mark.parametrize(
+    ("unknown", "words"),
+    [({"counts": None}, "the work of rank 0 is not"), ({"traffic": ()}, "the traffic of rank 0")],
+)
+def test_a_rank_of_which_an_amount_is_unknown_counts_as_no_zero(measurement, unknown, words):
+    """Its node has no place, and nor has the program."""
+    first, *others = measurement.distributed.ranks
+    whole = replace(measurement.distributed, ranks=(replace(first, **unknown), *others))
+    program = replace(measurement, distributed=whole)
+
+    assert words in why_no_ridgeline(program, nodes_together(NODE, 2))
+    with pytest.raises(ValueError, match="p a has no place"):
+        measured_nodes({"p": program})
+
+
+def test_measured_programs_are_points_of_one_plane(measurement):
+    """Two nodes of the one, with 3 Gflop each, and one of the other, which exchanges nothing."""
+    nodes = measured_nodes({"ranks": measurement, "alone": MEASUREMENT})
+    ridgeline, over, left_out = measured_on_ridgeline(nodes, (NODE,))
+    placed = over.placed
+
+    assert over.labels == ("ranks a", "ranks b", "alone")
+    assert [node.runtime_s for node in nodes] == [2.0, 2.0, 0.25]
+    assert placed.work.tolist() == [3e9, 3e9, 1e9]
+    assert placed.memory_bytes.tolist() == [1e9, 0.5e9, 1e9]
+    assert placed.network_bytes.tolist() == [4000, 4000, 0]
+    assert (ridgeline.work, left_out) == ("fp64", {})
+    # 4 Gflop/s, 2 GB/s, 10 kB/s: computing, the network, reading and writing.
+    assert placed.limiters == [("compute",), ("compute",), ("memory",)]
+    assert placed.time_s.tolist() == [0.75, 0.75, 0.5]
 
 
 def test_what_keeps_a_program_off_the_ridgeline_is_said(measurement):

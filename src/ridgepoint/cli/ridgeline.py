@@ -11,6 +11,7 @@ from ridgepoint.cli import common
 from ridgepoint.cli.numbers import QuantityType
 from ridgepoint.cli.ridgeline_inputs import LINK_OPTIONS, machines_of, overlap_of, require_link
 from ridgepoint.cli.ridgeline_points import own_points, require_ceilings
+from ridgepoint.cli.ridgeline_records import kept_programs, records_shown
 from ridgepoint.cli.ridgeline_training import BATCHES, Shown, Training
 from ridgepoint.core.quantities import LinkRate
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from ridgepoint.core.machine import Machine
     from ridgepoint.models.ridgeline import Ridgeline
     from ridgepoint.models.ridgeline.trajectories import Amounts
+    from ridgepoint.models.work import Metric
 
 _PRECISIONS = ("fp64", "fp32", "fp16", "bf16")
 _OF_TRAINING = (
@@ -140,10 +142,20 @@ _OF_TRAINING = (
     ),
 )
 @click.option(
+    "--record",
+    "records",
+    multiple=True,
+    metavar="NUMBER|NAME",
+    help=(
+        "A kept measurement instead of a perceptron: a point for each node of a program of "
+        "'ridgepoint run --mpi', or of one machine. May be repeated.  [machine: the first one's]"
+    ),
+)
+@click.option(
     "--work",
     type=click.Choice(["flop", "bops", "bop"]),
     default="flop",
-    help="Kind of work in --point and --demand.  [default: flop]",
+    help="Kind of work in --point, --demand and --record.  [default: flop]",
 )
 @click.option(
     "--overlap",
@@ -181,6 +193,7 @@ def command(
     axis: str | None,
     points: tuple[str, ...],
     demand_file: Path | None,
+    records: tuple[str, ...],
     precision: str | None,
     work: str,
     overlap: str,
@@ -199,9 +212,14 @@ def command(
     """
     common.require_figure_endings(outputs)
     own_amounts = own_points(points, demand_file)
-    _require_sense(training, own=bool(own_amounts), sweep=sweep, work=work, precision=precision)
+    if records and (own_amounts or precision):
+        what = "--precision" if precision else "--point and --demand"
+        raise click.UsageError(f"{what} cannot be combined with --record, which has its own work")
+    own = bool(own_amounts or records)
+    _require_sense(training, own=own, sweep=sweep, work=work, precision=precision)
     links = {"remote": remote, "storage": storage}
-    machines = machines_of(machine_names, network, links, sweep=sweep)
+    kept = kept_programs(records)
+    machines = machines_of(machine_names, network, links, sweep=sweep, default=kept.machine)
     require_ceilings(own_amounts, machines)
     resource = "bop" if work != "flop" else precision or "fp32"
     if axis is not None and not outputs:
@@ -213,12 +231,16 @@ def command(
         return _sweep(machines, steps, overlap_of(overlap), as_json=as_json)
     from ridgepoint.models.ridgeline import Ridgeline
 
-    ridgeline = Ridgeline(machines=machines, work=resource, overlap=overlap_of(overlap))
-    shown = (
-        _on_points(ridgeline, own_amounts)
-        if own_amounts
-        else _training(training, resource, machines).shown_on(ridgeline)
-    )
+    if records:
+        metric: Metric = "bop" if work != "flop" else "flop"
+        shown = records_shown(kept.programs, machines, metric=metric, overlap=overlap_of(overlap))
+    else:
+        ridgeline = Ridgeline(machines=machines, work=resource, overlap=overlap_of(overlap))
+        shown = (
+            _on_points(ridgeline, own_amounts)
+            if own_amounts
+            else _training(training, resource, machines).shown_on(ridgeline)
+        )
     _draw(shown, outputs=outputs, folder=folder, axis=axis)
     _print(shown, as_json=as_json)
     return 0
@@ -273,11 +295,13 @@ def _require_sense(
     if own and (given or sweep):
         name = f"--{given[0].replace('_', '-')}" if given else "--sweep"
         raise click.UsageError(
-            f"{name} applies to training steps: it cannot be combined with --point or --demand"
+            f"{name} applies to training steps: it cannot be combined with --point, --demand or "
+            "--record"
         )
     if not own and work != "flop":
         raise click.UsageError(
-            "--work bops applies only with --point or --demand: a perceptron's work is in flop"
+            "--work bops applies only with --point, --demand or --record: a perceptron's work is "
+            "in flop"
         )
     if precision is not None and work != "flop":
         raise click.UsageError(

@@ -27,6 +27,7 @@ def machines_of(
     links: Mapping[str, float | None],
     *,
     sweep: bool,
+    default: Machine | None = None,
 ) -> tuple[Machine, ...]:
     """Return the machines, with the rates that are given instead of theirs.
 
@@ -38,6 +39,8 @@ def machines_of(
     links : mapping of str to (float or None)
         Bandwidth of other links, byte/s; None: the machine's own.
     sweep : bool
+    default : Machine or None
+        Machine where none is named; None: the paper's.
 
     Raises
     ------
@@ -49,7 +52,10 @@ def machines_of(
     from ridgepoint.kept.lookup import machine_of
     from ridgepoint.models.derived import with_link, with_network
 
-    machines = tuple(machine_of(name) for name in names or (_MACHINE,))
+    if names or default is None:
+        machines = tuple(machine_of(name) for name in names or (_MACHINE,))
+    else:
+        machines = (default,)
     for path, rate in links.items():
         if rate is not None:
             machines = tuple(with_link(machine, path, rate) for machine in machines)

@@ -182,12 +182,26 @@ def why_no_ridgeline(
         All its nodes as one machine (`nodes_together`).
     metric : {"flop", "bop"}
     """
+    ranks = _of_ranks(measurement).ranks
+    for what, unknown in (
+        ("work", [rank.rank for rank in ranks if rank.counts is None]),
+        ("traffic", [r.rank for r in ranks if all(part.level != "dram" for part in r.traffic)]),
+    ):
+        if 0 < len(unknown) < len(ranks):
+            return f"the {what} of rank {', '.join(map(str, unknown))} is not known"
     needed = _needed(measurement, metric)
     missing = without_ceiling(measurement, machine, metric=metric)
     by_path: dict[str, list[str]] = {}
     for name in sorted(needed):
         by_path.setdefault(RESOURCES[name].path, []).append(name)
     served = {RESOURCES[name].path for name in needed if name not in missing}
+
+    def amount_of(path: str) -> float:
+        nodes = _of_ranks(measurement).nodes
+        return float(
+            sum(float(node_demand(measurement, node, metric).amount(path)) for node in nodes)
+        )
+
     for path, what in (
         ("network", "the bytes over the network are not known"),
         ("dram", "the traffic is not known"),
@@ -195,8 +209,10 @@ def why_no_ridgeline(
     ):
         if path not in by_path:
             return what
-        if path not in served:
-            return f"{machine.name!r} has no {path} ceiling ({', '.join(by_path[path])})"
+        lacking = sum(missing.get(name, 0.0) for name in by_path[path])
+        if path not in served or lacking > amount_of(path) - lacking:
+            named = ", ".join(name for name in by_path[path] if name in missing)
+            return f"{machine.name!r} has no {path} ceiling ({named})"
     return None
 
 
@@ -219,7 +235,9 @@ def without_ceiling(
         Amounts of all nodes together, in the resources' units. The Ridgeline leaves them out, as
         the bound does: a program of fp32 does a few flop in fp64 when it starts.
     """
-    whole = _stacked([_demand(measurement, node, metric) for node in _of_ranks(measurement).nodes])
+    whole = stacked(
+        [node_demand(measurement, node, metric) for node in _of_ranks(measurement).nodes]
+    )
     known = {name: whole.amounts[name] for name in _needed(measurement, metric)}
     least = bound_known(Demand(known), machine) if known else None
     missing = known if least is None else least.left_out
@@ -252,7 +270,7 @@ def nodes_on_ridgeline(
     missing = without_ceiling(measurement, machine, metric=metric)
     demands = [
         Demand({name: amount for name, amount in asked.amounts.items() if name not in missing})
-        for asked in (_demand(measurement, node, metric) for node in whole.nodes)
+        for asked in (node_demand(measurement, node, metric) for node in whole.nodes)
     ]
     work: dict[str, float] = {}
     for demand in demands:
@@ -268,20 +286,21 @@ def nodes_on_ridgeline(
         name="",
         variable="point",
         labels=tuple(node.host for node in whole.nodes),
-        placed=ridgeline.place_demand(_stacked(demands) * len(whole.nodes)),
+        placed=ridgeline.place_demand(stacked(demands) * len(whole.nodes)),
     )
 
 
 def _needed(measurement: Measurement, metric: Metric) -> set[str]:
     """Return the resources that the nodes together ask for, with a known amount on every node."""
-    demands = [_demand(measurement, node, metric) for node in _of_ranks(measurement).nodes]
+    demands = [node_demand(measurement, node, metric) for node in _of_ranks(measurement).nodes]
     names = {name for demand in demands for name in demand.amounts}
     if any("network" not in demand.amounts for demand in demands):
         names.discard("network")
     return names
 
 
-def _stacked(demands: list[Demand]) -> Demand:
+def stacked(demands: list[Demand]) -> Demand:
+    """Return several demands as one of arrays; what one does not name is 0 there."""
     names = dict.fromkeys(name for demand in demands for name in demand.amounts)
     return Demand(
         {name: np.array([demand.amounts.get(name, 0.0) for demand in demands]) for name in names}
@@ -306,12 +325,12 @@ def _bounded(measurement: Measurement, machine: Machine, metric: Metric) -> Iter
     whole = _of_ranks(measurement)
     cores = _cores(measurement, machine)
     for node in whole.nodes:
-        demand = _demand(measurement, node, metric) * len(whole.nodes)
+        demand = node_demand(measurement, node, metric) * len(whole.nodes)
         yield NodeBound(host=node.host, bound=bound_known(demand, machine, cores=cores))
 
 
-def _demand(measurement: Measurement, node: RankNode, metric: Metric) -> Demand:
-    """Return the known demand of a node's ranks."""
+def node_demand(measurement: Measurement, node: RankNode, metric: Metric) -> Demand:
+    """Return the known demand of a node's ranks, without resources of which a part is unknown."""
     whole = _of_ranks(measurement)
     ranks = whole.on(node)
     counts = [rank.counts for rank in ranks if rank.counts is not None]
@@ -319,7 +338,7 @@ def _demand(measurement: Measurement, node: RankNode, metric: Metric) -> Demand:
     if len(counts) == len(ranks):
         amounts |= {k: float(v) for k, v in work_by_resource(Counts.total(counts), metric).items()}
     dram = [part for rank in ranks for part in rank.traffic if part.level == "dram"]
-    for part in Traffic.total(dram):
+    for part in Traffic.total(dram) if len(dram) == len(ranks) else ():
         amounts["dram_read"] = float(part.read_bytes)
         if part.write_bytes is not None:
             amounts["dram_write"] = float(part.write_bytes)

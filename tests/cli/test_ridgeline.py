@@ -256,6 +256,30 @@ def test_storage_and_remote_memory_are_resources_too(cli):
     assert far["storage_intensity"] is None
 
 
+def test_points_are_written_as_for_plot(cli):
+    """2 Gflop, 12 GB and 80 MB in either form; 12 GB at 4.8 TB/s take half of the 5 ms given."""
+    text = "new W=2 Gflop±5%, Q=12GB, network=80 MB, T=5ms"
+    arguments = ("--machine", "h200", "--network", "50GB/s", "--point", "old=2G,12G,80M")
+    old, new = points(cli("--json", *arguments, "--point", text))
+    _, out, _ = cli(*arguments, "--point", text)
+
+    for key in ("work", "memory_bytes", "network_bytes", "time_s"):
+        assert new[key] == old[key]
+    assert "new: its time of 5 ms is given; the bound of 2.5 ms is 50 % of it" in out
+    assert "new: its uncertainty is shown by 'ridgepoint plot' only" in out
+
+
+def test_a_table_of_points_is_read(cli):
+    """A CSV file with units in its titles, and TOML with the keys of --point."""
+    (cli.folder / "p.csv").write_text("name,W [Gflop],Q [GB],network [MB]\na,2,12,80\n")
+    (cli.folder / "p.toml").write_text('[a]\nW = "2 Gflop"\nQ = "12 GB"\nnetwork = 80e6\n')
+    machine = ("--machine", "h200", "--network", "50GB/s", "--json")
+    found = [points(cli(*machine, "--demand", cli.folder / f"p.{end}")) for end in ("csv", "toml")]
+
+    assert found[0] == found[1]
+    assert found[0][0]["network_bytes"] == 80e6
+
+
 @pytest.mark.parametrize("plane", ["I_M", "I_N", "I_R", "I_S"])
 def test_every_plane_is_drawn(cli, plane):
     """To a file."""
@@ -334,6 +358,14 @@ def test_a_model_may_come_from_a_file(cli):
         (["--point", "a"], "NAME=F,B_M,B_N"),
         (["--point", "a=1,2"], "NAME=F,B_M,B_N"),
         (["--point", "a=1,2,x"], "has no unit of bytes"),
+        (["--point", "a W=1GFLOPS Q=1"], "count or a rate"),
+        (["--point", "a W=1 Q=1 precision=fp64"], "use --precision fp64"),
+        (["--point", "a BOP=1 Q=1"], "use --work bops"),
+        (["--point", "a W=1 Q=1", "--work", "bops"], "leave out --work bops"),
+        (["--point", "a I=1 P=1flop/s"], "needs W, Q and network"),
+        (["--point", "a W=1 Q=1 cores=2"], "cores do not apply"),
+        (["--point", "a W=1 Q=1 T=5 cycles"], "a time in cycles does not apply"),
+        (["--point", "a W=1 Q=1 storage=1"], "such as --storage 2GB/s"),
         (["--point", "a=1,-2,3"], "not finite and >= 0"),
         (["--point", "a=0,0,0"], "has no demand"),
         (["--point", "a=1,1,1", "--point", "a=2,2,2"], "given twice"),

@@ -9,13 +9,14 @@ from ridgepoint.core import documents
 from ridgepoint.core.documents import fields_of
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Machine
+from ridgepoint.core.resources import LINKS
 from ridgepoint.models.analysis import Analysis
 from ridgepoint.models.given_points import PlacedPoint
 from ridgepoint.models.work import WORK_UNITS, Metric
 from ridgepoint.show.report import report
 
 _GIVEN = (
-    *("work", "traffic", "read", "write", "network", "intensity", "runtime", "performance"),
+    *("work", "traffic", "read", "write", *LINKS, "intensity", "runtime", "performance"),
     "is_in_cycles",
 )
 

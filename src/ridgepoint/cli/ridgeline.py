@@ -10,7 +10,7 @@ import click
 from ridgepoint.cli import common
 from ridgepoint.cli.numbers import QuantityType
 from ridgepoint.cli.ridgeline_inputs import LINK_OPTIONS, machines_of, overlap_of, require_link
-from ridgepoint.cli.ridgeline_points import own_points, require_ceilings
+from ridgepoint.cli.ridgeline_points import own_points, points_shown, require_ceilings
 from ridgepoint.cli.ridgeline_records import kept_programs, records_shown
 from ridgepoint.cli.ridgeline_training import BATCHES, Shown, Training
 from ridgepoint.core.quantities import LinkRate
@@ -18,8 +18,6 @@ from ridgepoint.core.quantities import LinkRate
 if TYPE_CHECKING:
     from ridgepoint.core.bound import Overlap
     from ridgepoint.core.machine import Machine
-    from ridgepoint.models.ridgeline import Ridgeline
-    from ridgepoint.models.ridgeline.trajectories import Amounts
     from ridgepoint.models.work import Metric
 
 _PRECISIONS = ("fp64", "fp32", "fp16", "bf16")
@@ -125,20 +123,21 @@ _OF_TRAINING = (
     "--point",
     "points",
     multiple=True,
-    metavar="NAME=F,B_M,B_N",
+    metavar="'NAME W=..., Q=..., network=...'",
     help=(
-        "Your own program instead of a perceptron: work, memory bytes and network bytes of a "
-        "node, and where needed ',remote=BYTES' and ',storage=BYTES'. May be repeated."
+        "Your own program instead of a perceptron: work W (or BOP), memory bytes Q and network "
+        "bytes of a node, where needed remote and storage bytes, and its time T. Or "
+        "NAME=F,B_M,B_N, and after it ',remote=BYTES' and ',storage=BYTES'. May be repeated."
     ),
 )
 @click.option(
     "--demand",
     "demand_file",
     type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE.toml",
+    metavar="FILE",
     help=(
-        "Your own programs from a file: a table [NAME] with work, memory_bytes and "
-        "network_bytes for each."
+        "Your own programs from a file: a table [NAME] with the keys of --point, or work, "
+        "memory_bytes and network_bytes, for each; or a .csv file with a row for each."
     ),
 )
 @click.option(
@@ -211,17 +210,17 @@ def command(
     its link. The roofline sees the first two, the Ridgeline all three.
     """
     common.require_figure_endings(outputs)
-    own_amounts = own_points(points, demand_file)
-    if records and (own_amounts or precision):
+    resource = "bop" if work != "flop" else precision or "fp32"
+    own = own_points(points, demand_file, resource=resource)
+    if records and (own or precision):
         what = "--precision" if precision else "--point and --demand"
         raise click.UsageError(f"{what} cannot be combined with --record, which has its own work")
-    own = bool(own_amounts or records)
-    _require_sense(training, own=own, sweep=sweep, work=work, precision=precision)
+    is_own = bool(own or records)
+    _require_sense(training, own=is_own, sweep=sweep, work=work, precision=precision)
     links = {"remote": remote, "storage": storage}
     kept = kept_programs(records)
     machines = machines_of(machine_names, network, links, sweep=sweep, default=kept.machine)
-    require_ceilings(own_amounts, machines)
-    resource = "bop" if work != "flop" else precision or "fp32"
+    require_ceilings(own, machines)
     if axis is not None and not outputs:
         raise click.UsageError("--plane says what the picture shows: give its file with -o")
     if sweep:
@@ -237,8 +236,8 @@ def command(
     else:
         ridgeline = Ridgeline(machines=machines, work=resource, overlap=overlap_of(overlap))
         shown = (
-            _on_points(ridgeline, own_amounts)
-            if own_amounts
+            points_shown(ridgeline, own)
+            if own
             else _training(training, resource, machines).shown_on(ridgeline)
         )
     _draw(shown, outputs=outputs, folder=folder, axis=axis)
@@ -307,20 +306,6 @@ def _require_sense(
         raise click.UsageError(
             "--precision applies to floating-point work: basic operations have no precision"
         )
-
-
-def _on_points(ridgeline: Ridgeline, points: dict[str, Amounts]) -> Shown:
-    from ridgepoint.models.ridgeline.trajectories import point_trajectory
-
-    for name, amounts in points.items():
-        if not any(amounts):
-            raise click.UsageError(f"the point {name!r} has no demand: all its amounts are 0")
-    return Shown(
-        ridgeline=ridgeline,
-        trajectories=(point_trajectory(ridgeline, points),),
-        notes=(),
-        inputs={},
-    )
 
 
 def _draw(

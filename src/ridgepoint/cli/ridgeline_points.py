@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+import numpy as np
 
 from ridgepoint.cli.ridgeline_inputs import LINK_OPTIONS, require_link
+from ridgepoint.cli.ridgeline_training import Shown
+from ridgepoint.core.fields import fields_of
+from ridgepoint.core.given import KEYS, GivenPoint
 from ridgepoint.core.quantities import ByteAmount, WorkAmount
+from ridgepoint.core.resources import LINKS
+from ridgepoint.core.units import format_si
+from ridgepoint.show.words import percent
 
 if TYPE_CHECKING:
     from ridgepoint.core.machine import Machine
+    from ridgepoint.models.ridgeline import Ridgeline
     from ridgepoint.models.ridgeline.trajectories import Amounts
 
 # A name may hold an equals sign, and quantities none.
@@ -23,8 +32,33 @@ _POINT = re.compile(
 _OTHER = re.compile(r",\s*(remote|storage)\s*=([^=,]*)")
 
 
-def own_points(texts: Sequence[str], file: Path | None) -> dict[str, Amounts]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnPoint:
+    """A point that a user gives.
+
+    Parameters
+    ----------
+    amounts : Amounts
+    runtime_s : float or None
+        Its time; None: not given.
+    is_uncertain : bool
+        Whether a figure has an interval.
+    """
+
+    amounts: Amounts
+    runtime_s: float | None = None
+    is_uncertain: bool = False
+
+
+def own_points(texts: Sequence[str], file: Path | None, *, resource: str) -> dict[str, OwnPoint]:
     """Return the points of ``--point`` and ``--demand``, by name.
+
+    Parameters
+    ----------
+    texts : sequence of str
+    file : Path or None
+    resource : str
+        Resource of the work.
 
     Raises
     ------
@@ -35,23 +69,118 @@ def own_points(texts: Sequence[str], file: Path | None) -> dict[str, Amounts]:
     """
     from ridgepoint.kept.points import read_points
 
-    points: dict[str, Amounts] = {} if file is None else read_points(file)
+    read = {} if file is None else read_points(file, precision=resource)
+    points = {name: _own(point, resource, "--demand") for name, point in read.items()}
     for text in texts:
-        found = _POINT.fullmatch(text.strip())
-        if found is None:
-            raise click.BadParameter(
-                f"{text!r} is not a point; write NAME=F,B_M,B_N such as spmv=2G,12G,80M, and after "
-                "them storage=1G or remote=1G",
-                param_hint="'--point'",
-            )
-        name, *main = (part.strip() for part in found.groups()[:4])
+        name, point = _read(text, resource)
         if name in points:
             raise click.BadParameter(
                 f"{name!r} is given twice: give each point a name of its own",
                 param_hint="'--point'",
             )
-        points[name] = _amounts(main, _OTHER.findall(found["others"]), text)
+        points[name] = _own(point, resource, "--point")
     return points
+
+
+def _read(text: str, resource: str) -> tuple[str, Amounts | GivenPoint]:
+    """Return the name of a point, and what it asks for, in either form."""
+    found = _POINT.fullmatch(text.strip())
+    if found is not None:
+        name, *main = (part.strip() for part in found.groups()[:4])
+        return name, _amounts(main, _OTHER.findall(found["others"]), text)
+    try:
+        name, values = fields_of(text, KEYS)
+        if values:
+            return name, GivenPoint.of(name, values, precision=resource)
+    except ValueError as error:
+        raise click.BadParameter(f"{text!r}: {error}", param_hint="'--point'") from error
+    raise click.BadParameter(
+        f"{text!r} is not a point; write 'NAME W=2G, Q=12G, network=80M', or NAME=F,B_M,B_N such "
+        "as spmv=2G,12G,80M, and after them storage=1G or remote=1G",
+        param_hint="'--point'",
+    )
+
+
+def _own(point: Amounts | GivenPoint, resource: str, option: str) -> OwnPoint:
+    """Return a point with the amounts that its figures determine.
+
+    Raises
+    ------
+    click.BadParameter
+        If they determine none, or its work is of another resource.
+    """
+    from ridgepoint.models.ridgeline.trajectories import Amounts
+
+    if not isinstance(point, GivenPoint):
+        return OwnPoint(amounts=point)
+    hint = f"'{option}'"
+    if point.resource != resource:
+        of_bops = "bop" in (point.resource, resource)
+        way = "--work bops" if of_bops else f"--precision {point.resource}"
+        raise click.BadParameter(
+            f"the work of {point.name!r} is in {point.resource}, and that of the Ridgeline in "
+            f"{resource}: {'use' if resource != 'bop' else 'leave out'} {way}",
+            param_hint=hint,
+        )
+    work, moved = point.work_done, point.bytes_moved
+    if work is None or (moved is None and point.intensity is None):
+        raise click.BadParameter(
+            f"{point.name!r} has no amounts: the Ridgeline needs W, Q and network",
+            param_hint=hint,
+        )
+    if point.is_in_cycles or point.cores is not None:
+        what = "cores do" if point.cores is not None else "a time in cycles does"
+        raise click.BadParameter(
+            f"{what} not apply to the Ridgeline of {point.name!r}: leave it out", param_hint=hint
+        )
+    intensity = point.intensity_at_dram
+    amounts = Amounts(
+        work.median,
+        0.0 if intensity is None else work.median / intensity.median,
+        *(0.0 if (each := getattr(point, link)) is None else each.median for link in LINKS),
+    )
+    runtime_s = None if point.runtime is None else point.runtime.median
+    if runtime_s is None and point.performance is not None:
+        runtime_s = work.median / point.performance.median
+    return OwnPoint(amounts=amounts, runtime_s=runtime_s, is_uncertain=point.is_uncertain)
+
+
+def points_shown(ridgeline: Ridgeline, points: Mapping[str, OwnPoint]) -> Shown:
+    """Return points on a Ridgeline, and how near those whose time is given are to their bounds.
+
+    Raises
+    ------
+    click.UsageError
+        If a point asks for nothing.
+    """
+    from ridgepoint.models.ridgeline.trajectories import point_trajectory
+
+    for name, point in points.items():
+        if not any(point.amounts):
+            raise click.UsageError(f"the point {name!r} has no demand: all its amounts are 0")
+    trajectory = point_trajectory(
+        ridgeline, {name: point.amounts for name, point in points.items()}
+    )
+    least = dict(zip(points, map(float, np.atleast_1d(trajectory.placed.time_s)), strict=True))
+    timed = {
+        name: {"runtime_s": point.runtime_s, "efficiency": least[name] / point.runtime_s}
+        for name, point in points.items()
+        if point.runtime_s is not None
+    }
+    uncertain = [name for name, point in points.items() if point.is_uncertain]
+    return Shown(
+        ridgeline=ridgeline,
+        trajectories=(trajectory,),
+        notes=(
+            *(
+                f"{name}: its time of {format_si(reached['runtime_s'], 's')} is given; the bound "
+                f"of {format_si(least[name], 's')} is {percent(reached['efficiency'])} of it"
+                for name, reached in timed.items()
+            ),
+            *(f"{name}: its uncertainty is shown by 'ridgepoint plot' only" for name in uncertain),
+        ),
+        inputs={"timed": timed} if timed else {},
+    )
 
 
 def _amounts(main: Sequence[str], others: Sequence[tuple[str, str]], text: str) -> Amounts:
@@ -73,14 +202,14 @@ def _amounts(main: Sequence[str], others: Sequence[tuple[str, str]], text: str) 
         raise click.BadParameter(str(error), param_hint="'--point'") from error
 
 
-def require_ceilings(points: Mapping[str, Amounts], machines: Sequence[Machine]) -> None:
+def require_ceilings(points: Mapping[str, OwnPoint], machines: Sequence[Machine]) -> None:
     """Refuse points that ask for a link of which a machine has no ceiling.
 
     Raises
     ------
     UnknownCeiling
     """
-    for name, amounts in points.items():
+    for name, point in points.items():
         for path in LINK_OPTIONS:
-            if getattr(amounts, f"{path}_bytes"):
+            if getattr(point.amounts, f"{path}_bytes"):
                 require_link(path, machines, f"place the point {name!r}")

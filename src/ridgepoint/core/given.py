@@ -16,7 +16,7 @@ from ridgepoint.core.quantities import (
     Quantity,
     Runtime,
 )
-from ridgepoint.core.resources import PRECISIONS
+from ridgepoint.core.resources import LINKS, PRECISIONS
 from ridgepoint.core.uncertain import read_uncertain
 
 _KINDS: dict[str, type[Quantity]] = {
@@ -26,6 +26,8 @@ _KINDS: dict[str, type[Quantity]] = {
     "Qr": ByteAmount,
     "Qw": ByteAmount,
     "network": ByteAmount,
+    "remote": ByteAmount,
+    "storage": ByteAmount,
     "T": Runtime,
     "P": Performance,
     "I": BareIntensity,
@@ -55,8 +57,8 @@ class GivenPoint:
         Q at DRAM in both directions, byte.
     read, write : Estimate or None
         Q_r and Q_w, byte.
-    network : Estimate or None
-        Bytes that the program exchanges with others.
+    network, remote, storage : Estimate or None
+        Bytes over the links of a node, by the names of `ridgepoint.core.resources.LINKS`.
     intensity : Estimate or None
         I, flop/byte or BOP/byte, where work or traffic is not given.
     runtime : Estimate or None
@@ -82,6 +84,8 @@ class GivenPoint:
     read: Estimate | None = None
     write: Estimate | None = None
     network: Estimate | None = None
+    remote: Estimate | None = None
+    storage: Estimate | None = None
     intensity: Estimate | None = None
     runtime: Estimate | None = None
     performance: Estimate | None = None
@@ -145,13 +149,22 @@ class GivenPoint:
             traffic=figures.get("Q"),
             read=figures.get("Qr"),
             write=figures.get("Qw"),
-            network=figures.get("network"),
+            **{link: figures.get(link) for link in LINKS},
             intensity=figures.get("I"),
             runtime=figures.get("T"),
             performance=figures.get("P"),
             is_in_cycles=_is_in_cycles(units),
             cores=None if cores is None else _cores(cores),
         )
+
+    @property
+    def is_uncertain(self) -> bool:
+        """Whether any figure has an interval."""
+        figures = (
+            *(self.work, self.traffic, self.read, self.write, self.network, self.remote),
+            *(self.storage, self.intensity, self.runtime, self.performance),
+        )
+        return any(figure is not None and figure.interval is not None for figure in figures)
 
     @property
     def bytes_moved(self) -> Estimate | None:

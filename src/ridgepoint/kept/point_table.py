@@ -19,6 +19,8 @@ _ALIASES: dict[str, tuple[str, ...]] = {
     "Qr": ("qr", "q_r", "read", "read_bytes", "memory read data volume"),
     "Qw": ("qw", "q_w", "written", "write_bytes", "memory write data volume"),
     "network": ("network", "network_bytes"),
+    "remote": ("remote", "remote_bytes"),
+    "storage": ("storage", "storage_bytes"),
     "T": ("t", "time", "time_s", "runtime", "runtime_s", "runtime (rdtsc)"),
     "P": ("p", "performance", "dp", "sp"),
     "I": ("i", "intensity", "operational intensity", "arithmetic intensity"),
@@ -107,7 +109,7 @@ def _plain(path: Path, rows: Sequence[tuple[int, list[str]]]) -> Iterator[Row]:
     if not rows:
         return
     (line, titles), *others = rows
-    columns = [_column(title) for title in titles]
+    columns = [column_of(title) for title in titles]
     keys = [key for key, _ in columns if key is not None]
     if _NAME not in keys or len(keys) < 2:
         named = ", ".join(map(repr, titles[:10]))
@@ -146,7 +148,7 @@ def _of_likwid(path: Path, rows: Sequence[tuple[int, list[str]]]) -> Iterator[Ro
         elif cells[0] == "Metric":
             heads = cells[1:]
         else:
-            key, unit = _column(cells[0].removesuffix(" STAT"))
+            key, unit = column_of(cells[0].removesuffix(" STAT"))
             value = key and _over_threads(key, dict(zip(heads, cells[1:], strict=False)))
             if key and value and key != _NAME:
                 row = points.setdefault(name, Row(line=line, name=name, values={}))
@@ -174,7 +176,7 @@ def _over_threads(key: str, cells: dict[str, str]) -> str | None:
     return repr(max(numbers) if key == "T" else sum(numbers))
 
 
-def _column(title: str) -> tuple[str | None, str]:
+def column_of(title: str) -> tuple[str | None, str]:
     """Return the key of a column, or None, and the unit of its cells."""
     for text, unit in ((title, ""), *_without_unit(title)):
         for key, aliases in _ALIASES.items():

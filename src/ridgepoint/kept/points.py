@@ -8,10 +8,10 @@ from pathlib import Path
 from msgspec import Struct
 
 from ridgepoint.core.errors import InvalidDocument
-from ridgepoint.core.given import GivenPoint
+from ridgepoint.core.given import KEYS, GivenPoint
 from ridgepoint.core.quantities import ByteAmount, WorkAmount
 from ridgepoint.core.toml import open_table
-from ridgepoint.kept.point_table import read_rows
+from ridgepoint.kept.point_table import column_of, read_rows
 from ridgepoint.models.ridgeline.trajectories import Amounts
 
 _REMEDY = "give a table [NAME] with work, memory_bytes, network_bytes for each point"
@@ -29,15 +29,26 @@ class Point(Struct, forbid_unknown_fields=True):
     storage_bytes: ByteAmount | None = None
 
 
-def read_points(path: Path) -> dict[str, Amounts]:
+def read_points(path: Path, *, precision: str = "fp32") -> dict[str, Amounts | GivenPoint]:
     """Return what the points in a file ask of a node, by name.
+
+    Parameters
+    ----------
+    path : Path
+        A ``.toml`` file with the amounts of `Point`, which may be 0, or as for `read_given`.
+    precision : str
+        As for `read_given`.
 
     Raises
     ------
     InvalidDocument
         If it holds no points, or anything else.
     """
+    if path.suffix.lower() == ".csv":
+        return {point.name: point for point in read_given(path, precision=precision)}
     file = open_table(path, what=_WHAT, remedy=_REMEDY)
+    if any(isinstance(keys, dict) and keys.keys() & set(KEYS) for keys in file.values.values()):
+        return {point.name: point for point in _of_toml(path, precision)}
     points = file.take(dict[str, Point])
     if not points:
         raise file.wrong(None, "it holds no point", _REMEDY)
@@ -85,15 +96,21 @@ def _of_toml(path: Path, precision: str) -> tuple[GivenPoint, ...]:
     points = []
     for name, values in tables.items():
         try:
-            points.append(GivenPoint.of(name, _texts(values), precision=precision))
+            points.append(GivenPoint.of(name, _texts(values, precision), precision=precision))
         except ValueError as error:
             reason, _, remedy = str(error).rpartition("; ")
             raise file.wrong(name, reason, remedy) from error
     return tuple(points)
 
 
-def _texts(values: Mapping[str, str | float | int]) -> dict[str, str]:
-    return {
-        key: value if isinstance(value, str) else repr(float(value))
-        for key, value in values.items()
-    }
+def _texts(values: Mapping[str, str | float | int], precision: str) -> dict[str, str]:
+    """Return figures as texts, by their keys; ``work`` is in BOP where these are asked for."""
+    texts: dict[str, str] = {}
+    for name, value in values.items():
+        key = column_of(name)[0] or name
+        if name == "work" and precision == "bop":
+            key = "BOP"
+        if key in texts:
+            raise ValueError(f"{key} is given twice; give it once")
+        texts[key] = value if isinstance(value, str) else repr(float(value))
+    return texts

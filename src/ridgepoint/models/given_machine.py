@@ -13,7 +13,7 @@ from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.fields import fields_of
 from ridgepoint.core.machine import Ceiling, Host, Machine
 from ridgepoint.core.quantities import Bandwidth, Frequency, Performance, Quantity
-from ridgepoint.core.resources import PRECISIONS, RESOURCES
+from ridgepoint.core.resources import LINKS, PRECISIONS, RESOURCES
 from ridgepoint.models.dc_roofline import ILP_EFFICIENCY, PORT_EFFICIENCY, ceiling_bop_per_s
 
 _RATES: dict[str, str] = {
@@ -26,7 +26,7 @@ _RATES: dict[str, str] = {
     "l1": "l1",
     "l2": "l2",
     "l3": "l3",
-    "network": "network",
+    **{name: name for name in LINKS},
 }
 """Resource of each rate; a ``pi`` in BOP is that of basic operations."""
 
@@ -77,11 +77,11 @@ def given_machine(text: str) -> Machine:
     text : str
         Rates of all its cores together, each with a unit: ``pi`` (fp64, or of basic operations by
         its unit) or ``fp64``, ``fp32``, ``bop``, ...; ``beta`` (the bandwidth of the memory, in
-        both directions together), ``read``, ``write``, ``l1``, ``l2``, ``l3``, ``network``. Then
-        ``frequency``, ``cores`` and ``name``. Each core has an equal share of the work and of L1
-        and L2; one core alone can use up the rest. Rates per cycle become rates per second by the
-        frequency; without one, all rates but that of the network must be per cycle, and the
-        machine's clock is 1 Hz.
+        both directions together), ``read``, ``write``, ``l1``, ``l2``, ``l3``, ``network``,
+        ``remote``, ``storage``. Then ``frequency``, ``cores`` and ``name``. Each core has an equal
+        share of the work and of L1 and L2; one core alone can use up the rest. Rates per cycle
+        become rates per second by the frequency; without one, all rates must be per
+        cycle, and the machine's clock is 1 Hz.
 
         In place of the rate of all cores, ``pi_per_core`` or ``bop_per_core`` states that of one:
         the peak is ``cpus`` (processors, 1 if not given) times ``cores`` (of a processor) times it

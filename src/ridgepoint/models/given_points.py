@@ -11,6 +11,7 @@ from ridgepoint.core.errors import RidgepointError
 from ridgepoint.core.estimate import Estimate, quotient
 from ridgepoint.core.given import GivenPoint
 from ridgepoint.core.machine import Machine
+from ridgepoint.core.resources import LINKS
 from ridgepoint.models.given_machine import is_per_cycle
 from ridgepoint.models.one_bandwidth import Bandwidth, machine_with, resource_of
 from ridgepoint.models.thresholds import ABOVE_ROOF, SAME
@@ -235,7 +236,8 @@ def _demand(
 ) -> Demand:
     """Return what the point asks for, with these ends of its figures."""
     work = 1.0 if point.work_done is None else of_work(point.work_done)
-    moved = {**_moved(point, bandwidth), "network": point.network}
+    links = {link: getattr(point, link) for link in LINKS}
+    moved: dict[str, Estimate | None] = {**_moved(point, bandwidth), **links}
     amounts = {name: of_bytes(value) for name, value in moved.items() if value is not None}
     if point.bytes_moved is None and point.intensity is not None:
         # The interval of I counts once: as bytes of a certain work.

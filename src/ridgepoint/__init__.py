@@ -45,6 +45,7 @@ _HOMES = {
     "kept_records": "kept.keeping",
     "load": "kept.keeping",
     "open_machine": "published.machines",
+    "read_given": "kept.points",
     # Values.
     "Cache": "core.machine",
     "Caution": "core.caution",
@@ -52,6 +53,8 @@ _HOMES = {
     "Counts": "core.counts",
     "Demand": "core.demand",
     "Estimate": "core.estimate",
+    "given_machine": "models.given_machine",
+    "GivenPoint": "core.given",
     "Host": "core.machine",
     "ideal_machine": "core.rates",
     "Machine": "core.machine",
@@ -69,6 +72,7 @@ _HOMES = {
     "dc_roofline": "models.dc_roofline:",
     "DCRoofline": "models.roofline",
     "place": "models.analysis",
+    "place_given": "models.given_points",
     "Placement": "models.placement",
     "Roofline": "models.roofline",
     "series": "core.bound",
@@ -122,6 +126,7 @@ if TYPE_CHECKING:
     from ridgepoint.core.demand import Demand as Demand
     from ridgepoint.core.errors import RidgepointError as RidgepointError
     from ridgepoint.core.estimate import Estimate as Estimate
+    from ridgepoint.core.given import GivenPoint as GivenPoint
     from ridgepoint.core.machine import Cache as Cache
     from ridgepoint.core.machine import Ceiling as Ceiling
     from ridgepoint.core.machine import Host as Host
@@ -142,6 +147,7 @@ if TYPE_CHECKING:
     from ridgepoint.kept.keeping import load as load
     from ridgepoint.kept.pipeline_file import example_pipeline as example_pipeline
     from ridgepoint.kept.pipeline_file import read_pipeline as read_pipeline
+    from ridgepoint.kept.points import read_given as read_given
     from ridgepoint.kept.runs import read_runs as read_runs
     from ridgepoint.meters import source as source
     from ridgepoint.meters.callgrind import CallgrindMeter as CallgrindMeter
@@ -153,6 +159,8 @@ if TYPE_CHECKING:
     from ridgepoint.models.analysis import place as place
     from ridgepoint.models.comparison import compare as compare
     from ridgepoint.models.derived import with_network as with_network
+    from ridgepoint.models.given_machine import given_machine as given_machine
+    from ridgepoint.models.given_points import place_given as place_given
     from ridgepoint.models.pipeline import Pipeline as Pipeline
     from ridgepoint.models.pipeline import Stage as Stage
     from ridgepoint.models.pipeline.advice import pipeline_advice as pipeline_advice

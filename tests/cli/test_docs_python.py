@@ -53,10 +53,13 @@ def test_every_name_that_the_page_uses_is_offered():
     assert used <= set(dir(ridgepoint))
 
 
-@pytest.mark.parametrize("name", ["ridgeline", "scaling", "dc_roofline", "workloads", "pipeline"])
+@pytest.mark.parametrize(
+    "name", ["ridgeline", "scaling", "dc_roofline", "workloads", "pipeline", "placing"]
+)
 def test_examples_of_other_pages_run(name, tmp_path, monkeypatch):
-    """Each page's blocks one after the other, with the file that the pipeline's page names."""
+    """Each page's blocks one after the other, with the files that two of them name."""
     monkeypatch.chdir(tmp_path)
+    Path("points.csv").write_text("name,W,Q,T\ntriad,2e9,16e9,0.5\n")
     Path("imaging.toml").write_text(ridgepoint.example_pipeline("memo"))
     page = (Path(__file__).parents[2] / "docs" / f"{name}.md").read_text()
     blocks = re.findall(r"^```python\n(.+?)^```", page, flags=re.DOTALL | re.MULTILINE)

@@ -1,6 +1,9 @@
 """Points that are given: drawn, printed, as JSON, from files; and refused with one line."""
 
 import json
+import re
+import shlex
+from pathlib import Path
 
 import pytest
 
@@ -33,6 +36,10 @@ Memory read data volume [GBytes],1.0,,,,,
 Memory write data volume [GBytes],3.0,,,,,
 Memory data volume [GBytes],4.0,,,,,
 """
+
+
+PAGE = (Path(__file__).parents[2] / "docs" / "placing.md").read_text()
+SHOWN = re.findall(r"^\$ ridgepoint ((?:[^\n]*\\\n)*[^\n]*)", PAGE, flags=re.MULTILINE)
 
 
 def refused(result, *words):
@@ -68,6 +75,20 @@ def test_points_are_placed_without_any_record(cli):
     assert rows[0] == ["daxpy", "0.125", "2", "Gflop/s", "2.48", "Gflop/s", "DRAM", "81", "%"]
     assert rows[1] == ["new", "2", "unknown", "25.6", "Gflop/s", "fp64", "peak", "unknown"]
     assert "time unknown" in out
+
+
+@pytest.mark.parametrize("line", [line for line in SHOWN if not line.startswith("run ")])
+def test_the_commands_of_the_page_work(cli, line):
+    """As they are written; the table of the first is the page's."""
+    words = shlex.split(line.replace("\\\n", " "))
+    status, out, err = cli(*words)
+
+    assert (status, err) == (0, "")
+    if line == SHOWN[0]:
+        table = out[out.index("point ") :].rstrip("\n")
+        assert [row.rstrip() for row in table.splitlines()] == re.search(
+            r"```\n(point .*?)\n```", PAGE, flags=re.DOTALL
+        )[1].splitlines()
 
 
 def test_json_holds_figures_bound_and_intervals(cli):

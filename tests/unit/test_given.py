@@ -5,7 +5,9 @@ import math
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from matplotlib.text import Text
 
+import ridgepoint
 from ridgepoint.core.errors import RidgepointError
 from ridgepoint.core.fields import fields_of
 from ridgepoint.core.given import KEYS, GivenPoint
@@ -367,3 +369,24 @@ def test_a_design_that_cannot_be_is_refused(text, said):
     """What is wrong, and what to write."""
     with pytest.raises(ValueError, match=said):
         given_machine(text)
+
+
+def test_a_placed_point_presents_itself():
+    """In one line, as a table, in a notebook and as a picture; also on another machine."""
+    placed = place_given(point("daxpy W=2G Q=16G T=1s±10% cores=1"), load("csb"))
+
+    assert placed.headline == (
+        "of 'daxpy', given: limited by DRAM, attainable 2.48 Gflop/s, reached 2 Gflop/s, "
+        "efficiency 80.6%"
+    )
+    assert "1.82 to 2.22 Gflop/s" in placed.summary()
+    assert "<img" in placed._repr_html_()
+    drawn = ridgepoint.plot(placed, machine=load("xsb")).findobj(Text)
+    assert any("daxpy (given): 2 Gflop/s" in text.get_text() for text in drawn)
+
+
+def test_figures_may_be_numbers():
+    """In base units, as a program has them."""
+    numbers = GivenPoint.of("a", {"W": 2e9, "Q": 16_000_000_000, "T": 1})
+
+    assert numbers == point("a W=2G Q=16GB T=1s")

@@ -116,15 +116,17 @@ class GivenPoint:
             raise ValueError("T tells no performance without W; give W, or P in place of T")
 
     @classmethod
-    def of(cls, name: str, values: Mapping[str, str], *, precision: str = "fp64") -> GivenPoint:
+    def of(
+        cls, name: str, values: Mapping[str, str | float], *, precision: str = "fp64"
+    ) -> GivenPoint:
         """Return the point that texts state.
 
         Parameters
         ----------
         name : str
         values : mapping of str to str
-            By the names of `KEYS`; amounts with a unit or in the base unit, all with or without
-            an uncertainty (see `ridgepoint.core.uncertain.read_uncertain`).
+            By the names of `KEYS`; amounts with a unit or in the base unit, also as numbers, all
+            with or without an uncertainty (see `ridgepoint.core.uncertain.read_uncertain`).
         precision : str
             That of the work, where none is given.
 
@@ -133,6 +135,12 @@ class GivenPoint:
         ValueError
             If a text is wrong, or the figures do not fit together; in the message, the text after
             the semicolon says what to write.
+
+        Examples
+        --------
+        >>> daxpy = GivenPoint.of("daxpy", {"W": 2e9, "Q": "16 GB", "T": "1.2 s±5%"})
+        >>> daxpy.intensity_at_dram.median, daxpy.runtime.interval
+        (0.125, (1.14, 1.26))
         """
         if not name:
             raise ValueError(f"it has no name; write {_FORM}")
@@ -140,11 +148,15 @@ class GivenPoint:
             raise ValueError(unknown_key(unknown[0], KEYS))
         if "W" in values and "BOP" in values:
             raise ValueError("W and BOP both state the work; give one of them")
-        figures, units = _figures(values)
-        cores = values.get("cores")
+        texts = {
+            key: value if isinstance(value, str) else repr(float(value))
+            for key, value in values.items()
+        }
+        figures, units = _figures(texts)
+        cores = texts.get("cores")
         return cls(
             name=name,
-            resource=_resource(values, units, precision),
+            resource=_resource(texts, units, precision),
             work=figures.get("W", figures.get("BOP")),
             traffic=figures.get("Q"),
             read=figures.get("Qr"),

@@ -58,12 +58,12 @@ def read_points(path: Path, *, precision: str = "fp32") -> dict[str, Amounts | G
     }
 
 
-def read_given(path: Path, *, precision: str = "fp64") -> tuple[GivenPoint, ...]:
+def read_given(path: str | Path, *, precision: str = "fp64") -> tuple[GivenPoint, ...]:
     """Return the points of a file, in their order.
 
     Parameters
     ----------
-    path : Path
+    path : str or Path
         A ``.toml`` file with a table ``[NAME]`` for each point, whose keys are those of
         `ridgepoint.core.given.KEYS`; or a table as CSV (see `ridgepoint.kept.point_table`).
     precision : str
@@ -74,6 +74,7 @@ def read_given(path: Path, *, precision: str = "fp64") -> tuple[GivenPoint, ...]
     InvalidDocument
         If it cannot be read or holds no points; the message names the line.
     """
+    path = Path(path)
     if path.suffix.lower() == ".toml":
         return _of_toml(path, precision)
     points = []
@@ -90,27 +91,27 @@ def read_given(path: Path, *, precision: str = "fp64") -> tuple[GivenPoint, ...]
 
 def _of_toml(path: Path, precision: str) -> tuple[GivenPoint, ...]:
     file = open_table(path, what=_WHAT, remedy=_FORM)
-    tables = file.take(dict[str, dict[str, str | float | int]])
+    tables = file.take(dict[str, dict[str, str | float]])
     if not tables:
         raise file.wrong(None, "it holds no point", _FORM)
     points = []
     for name, values in tables.items():
         try:
-            points.append(GivenPoint.of(name, _texts(values, precision), precision=precision))
+            points.append(GivenPoint.of(name, _by_key(values, precision), precision=precision))
         except ValueError as error:
             reason, _, remedy = str(error).rpartition("; ")
             raise file.wrong(name, reason, remedy) from error
     return tuple(points)
 
 
-def _texts(values: Mapping[str, str | float | int], precision: str) -> dict[str, str]:
-    """Return figures as texts, by their keys; ``work`` is in BOP where these are asked for."""
-    texts: dict[str, str] = {}
+def _by_key(values: Mapping[str, str | float], precision: str) -> dict[str, str | float]:
+    """Return figures by their keys; ``work`` is in BOP where these are asked for."""
+    figures: dict[str, str | float] = {}
     for name, value in values.items():
         key = column_of(name)[0] or name
         if name == "work" and precision == "bop":
             key = "BOP"
-        if key in texts:
+        if key in figures:
             raise ValueError(f"{key} is given twice; give it once")
-        texts[key] = value if isinstance(value, str) else repr(float(value))
-    return texts
+        figures[key] = value
+    return figures

@@ -11,11 +11,13 @@ from ridgepoint.core.errors import RidgepointError
 from ridgepoint.core.estimate import Estimate, quotient
 from ridgepoint.core.given import GivenPoint
 from ridgepoint.core.machine import Machine
-from ridgepoint.core.resources import LINKS
+from ridgepoint.core.presenting import Presentable, quoted
+from ridgepoint.core.resources import LINKS, RESOURCES
+from ridgepoint.core.units import format_si
 from ridgepoint.models.given_machine import is_per_cycle
 from ridgepoint.models.one_bandwidth import Bandwidth, machine_with, resource_of
 from ridgepoint.models.thresholds import ABOVE_ROOF, SAME
-from ridgepoint.models.work import Metric
+from ridgepoint.models.work import WORK_UNITS, Metric
 
 _End = Callable[[Estimate], float]
 
@@ -35,8 +37,8 @@ def _high(estimate: Estimate) -> float:
 _OPPOSITE: dict[_End, _End] = {_low: _high, _middle: _middle, _high: _low}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlacedPoint:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class PlacedPoint(Presentable):
     """A given point under a machine's roofs; intervals follow from those of its figures.
 
     Parameters
@@ -73,6 +75,20 @@ class PlacedPoint:
     def metric(self) -> Metric:
         """Unit of its work."""
         return metric_of(self.point)
+
+    @property
+    def headline(self) -> str:
+        """The result in one line."""
+        limits = (RESOURCES[name].label if name in RESOURCES else name for name in self.bindings)
+        parts = [f"limited by {' and '.join(limits)}"]
+        unit = f"{WORK_UNITS[self.metric]}/s"
+        if self.attainable is not None:
+            parts.append(f"attainable {format_si(self.attainable.median, unit)}")
+        if self.performance is not None:
+            parts.append(f"reached {format_si(self.performance.median, unit)}")
+        if self.efficiency is not None:
+            parts.append(f"efficiency {self.efficiency.median:.1%}")
+        return f"of {quoted(self.point.name)}, given: {', '.join(parts)}"
 
     @property
     def bindings(self) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ from ridgepoint.core.presenting import Presentable
 from ridgepoint.core.resources import RESOURCES
 from ridgepoint.core.units import format_si
 from ridgepoint.models.analysis import Analysis, analyse
+from ridgepoint.models.given_points import PlacedPoint, place_given
 from ridgepoint.models.placement import Placement
 from ridgepoint.models.roofline import Roofline
 from ridgepoint.models.work import Metric
@@ -32,6 +33,7 @@ from ridgepoint.show.tables import (
     network_table,
     run_table,
 )
+from ridgepoint.show.tables.given_table import given_table
 from ridgepoint.show.tables.layout import plain_table
 from ridgepoint.show.words import machine_title, shown_intensity
 from ridgepoint.suites.kernels.results import KernelStudy
@@ -41,7 +43,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Drawable = Machine | Measurement | Placement | Analysis | Roofline | MeasuredCluster | KernelStudy
+Drawable = (
+    Machine
+    | Measurement
+    | Placement
+    | Analysis
+    | PlacedPoint
+    | Roofline
+    | MeasuredCluster
+    | KernelStudy
+)
 """Results that have a picture."""
 
 _COLUMNS = 100
@@ -52,11 +63,12 @@ _PAGE = (
 
 
 def summary(value: Presentable, /, **options: Any) -> str:
-    """Return a result as the command line prints it, 100 columns wide and without colours.
+    r"""Return a result as the command line prints it, 100 columns wide and without colours.
 
     Parameters
     ----------
-    value : Machine, Measurement, Placement, Analysis, Roofline, MeasuredCluster or Study
+    value : Machine, Measurement, Placement, Analysis, PlacedPoint, Roofline, MeasuredCluster \
+            or Study
     **options
         For a measurement, the ``machine`` that bounds it.
     """
@@ -88,11 +100,12 @@ def plot(
     metric: Metric | None = None,
     ax: Axes | None = None,
 ) -> Figure:
-    """Draw results together on a machine's roofline.
+    r"""Draw results together on a machine's roofline.
 
     Parameters
     ----------
-    *results : Machine, Measurement, Placement, Analysis, Roofline, MeasuredCluster or KernelStudy
+    *results : Machine, Measurement, Placement, Analysis, PlacedPoint, Roofline, MeasuredCluster \
+            or KernelStudy
         Programs are drawn as points; a machine alone with its roofs; of a cluster its network.
         A machine among programs is the one that they are drawn on.
     machine : Machine or None
@@ -133,7 +146,12 @@ def plot(
     roofs = _roofs(results, machine)
     programs = [program for result in results for program in _programs(result)]
     analyses = [_analysed(program, roofs, metric) for program in programs]
-    chart = roofline_chart(roofs, analyses, metric=metric or _metric(results))
+    given = [
+        result if result.machine == roofs else place_given(result.point, roofs)
+        for result in results
+        if isinstance(result, PlacedPoint)
+    ]
+    chart = roofline_chart(roofs, analyses, given=given, metric=metric or _metric(results))
     drawn = draw(chart, ax).get_figure(root=True)
     assert drawn is not None  # Sheet.of has refused axes without one
     return drawn
@@ -143,7 +161,10 @@ def _is_table_alone(result: object) -> bool:
     return isinstance(result, Study) and not isinstance(result, KernelStudy)
 
 
-_DRAWN = "give machines, measurements, placements, a Roofline, a cluster or the run of a suite"
+_DRAWN = (
+    "give machines, measurements, placements, given points, a Roofline, a cluster or the run of a "
+    "suite"
+)
 
 
 def _roofs(results: Sequence[object], machine: Machine | None) -> Machine:
@@ -156,7 +177,8 @@ def _roofs(results: Sequence[object], machine: Machine | None) -> Machine:
         raise ValueError("a figure has the roofs of a single machine: give only one")
     if given:
         return given[0]
-    placed = (result.machine for result in results if isinstance(result, Placement | Analysis))
+    programs = (Placement, Analysis, PlacedPoint)
+    placed = (result.machine for result in results if isinstance(result, programs))
     return next((machine for machine in placed if machine is not None), None) or kept_machine_here()
 
 
@@ -197,7 +219,7 @@ def _has_figure(value: Presentable) -> bool:
     """Return whether a notebook shows a figure: a measurement alone has no roofs to stand under."""
     if isinstance(value, Analysis):
         return value.machine is not None
-    return isinstance(value, Placement | Machine | Roofline | MeasuredCluster)
+    return isinstance(value, Placement | PlacedPoint | Machine | Roofline | MeasuredCluster)
 
 
 def _bounded(value: Presentable, *, machine: Machine | None = None) -> Presentable:
@@ -229,6 +251,11 @@ def _(value: Placement) -> RenderableType:
     return run_table.run(
         analyse(value.measurement, value.machine, cores=value.cores, metric=value.metric)
     )
+
+
+@_report.register
+def _(value: PlacedPoint) -> RenderableType:
+    return given_table([value])
 
 
 @_report.register

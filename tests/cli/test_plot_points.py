@@ -63,6 +63,17 @@ def test_the_first_figure_of_the_roofline_paper_is_one_command(cli):
     assert "flop/s" not in out
 
 
+def test_a_published_machine_is_drawn_alone(cli):
+    """Whatever is kept."""
+    cli.run("--", "true")
+    status, out, err = cli("plot", "csb", "--per-cycle")
+
+    assert (status, err) == (0, "")
+    assert out.startswith("csb, Core i7-3930K\n")
+    assert "DRAM copy 10.4 B/cycle" in " ".join(out.split())
+    assert "true" not in out
+
+
 def test_points_are_placed_without_any_record(cli):
     """By hand: 2 Gflop over 16 GB on 19.84 GB/s are at most 2.48 Gflop/s; 2 in 1 s are 81 %."""
     status, out, err = cli(
@@ -131,6 +142,28 @@ def test_basic_operations_are_placed_on_the_dc_roofline(cli):
     assert status == 0
     assert "[BOP/s]" in out
     assert "30 GBOP/s" in out
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a W=1e30 Q=1e-30 T=1e-30", "a W=1e-30 Q=1e30 T=1e30", "a W=1e30 Q=0 T=1e-30", "a I=1e-30",
+     "a W=1 Q=1 T=1e-30..1e30", "a I=1e-30..1e30 P=1e-30 flop/s"],
+)  # fmt: skip
+def test_points_far_from_any_roof_are_drawn(cli, tmp_path, text):
+    """As text and as a picture."""
+    for machine in ("csb", "pi=1e30 flop/s, beta=1e-30 B/s"):
+        arguments = ("plot", "--machine", machine, "--point", text)
+        assert cli(*arguments)[0] == 0
+        assert cli(*arguments, "-o", tmp_path / "a.svg")[0] == 0
+
+
+def test_without_any_roof_the_limit_is_unknown(cli):
+    """A machine without a peak bounds no point that moves no byte."""
+    status, out, _ = cli("plot", "--machine", "beta=1GB/s", "--point", "a W=1 Q=0")
+
+    assert status == 0
+    assert "a      infinite  unknown     unknown  unknown     unknown" in out
+    assert "a: this machine has no ceiling of fp64" in out
 
 
 def test_a_picture_is_written_beside_the_table(cli, tmp_path):

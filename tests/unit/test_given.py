@@ -141,6 +141,9 @@ def test_two_of_work_traffic_and_intensity_give_the_third(text, resource, work, 
         ("a W=1GBOP Q=1", "is in BOP, not in flop"), ("a W=1 Q=1 T=-1", "not finite and >= 0"),
         ("a W=1 Q=1 cores=0", "not a number > 0"), ("a W=1 Q=1 cores=nan", "not a number > 0"),
         ("a W=1 Q=1 precision=fp12", "use fp64"), ("a BOP=1 Q=1 precision=fp64", "no precision"),
+        ("a W=1e308 Q=1", "W of 1e.308 is beyond any program; check its unit"),
+        ("a W=1 Q=1 T=1e-300", "T of 1e-300 is beyond"), ("a W=1 Q=1±1e99", "leaves the numbers"),
+        ("a W=1 Q=1 T=1..1e99", "T of 5e.98 is beyond"),
         ("a W=1 Q=1 T=nan", "not finite"), ("a W=1 Q=1 network=1 flop", "not of bytes"),
     ],
 )  # fmt: skip
@@ -272,6 +275,7 @@ def test_given_rates_per_cycle_become_rates_by_the_frequency():
         ("bop=1flop/s", "write it in BOP/s"), ("pi=1flop/s gamma=1", "no key 'gamma'"),
         ("pi=1flop/s cores=0", "whole number"), ("pi=1flop/s cores=1.5", "whole number"),
         ("pi=1flop/s cores=²", "whole number"), ("pi=1flop/s frequency=3", "no unit of freq"),
+        ("pi=1e99 flop/s", "is beyond any machine"),
         ("x=1", "is not KEY=VALUE"), ("box pi=1flop/s", "is not KEY=VALUE"), ("pi=nan", "unit"),
     ],
 )  # fmt: skip

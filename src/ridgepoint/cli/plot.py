@@ -71,9 +71,9 @@ def command(
 ) -> None:
     """Draw kept measurements together, or the last one, without measuring again.
 
-    Each argument is a number or a name of 'ridgepoint list'. The plot appears on the terminal, or
-    in the file that -o names. A machine alone is drawn with its roofs. Points that are given by
-    --point or --points need no measurement; a table says what bounds them.
+    Each argument is a number or a name of 'ridgepoint list', or a published machine. The plot
+    appears on the terminal, or in the file that -o names. A machine alone is drawn with its roofs.
+    Points that are given by --point or --points need no measurement; a table says what bounds them.
     """
     from ridgepoint.cli.output import draw_chart, miss_curve_of, write_latency
     from ridgepoint.kept.archive import Archive
@@ -120,11 +120,12 @@ def _kept(
     Without a target these are the last record's, unless points or the machine's figures are given.
     A machine that is named goes before those of the records, and the first record's before others.
     """
-    from ridgepoint.kept.lookup import kept_measurement, named_machine
+    from ridgepoint.kept.lookup import is_elsewhere, kept_measurement, named_machine
 
-    records = [archive.require(target) for target in targets]
-    machines = [named_machine(archive, name, may_be_per_cycle=True) for name in machine_names]
-    if not records and not is_given:
+    records = [archive.require(target) for target in targets if not is_elsewhere(target)]
+    named = [*machine_names, *filter(is_elsewhere, targets)]
+    machines = [named_machine(archive, name, may_be_per_cycle=True) for name in named]
+    if not targets and not is_given:
         records = _last(archive, machines, of_machine=of_machine)
     measurements = []
     for record in records:

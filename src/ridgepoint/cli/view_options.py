@@ -30,8 +30,9 @@ def machines_option(what: str, *, default: str) -> Callable[[_Command], _Command
         multiple=True,
         callback=_checked,
         help=(
-            f"{what} May be repeated: the first machine bounds, and of the others the roofs are "
-            f"drawn too, with what they would allow.  [default: {default}]"
+            f"{what} Its figures will do, such as 'pi=2Tflop/s, beta=100GB/s'. May be repeated: "
+            "the first machine bounds, and of the others the roofs are drawn too, with what they "
+            f"would allow.  [default: {default}]"
         ),
     )
 

@@ -37,6 +37,7 @@ KEYS = (*_KINDS, "precision", "cores")
 
 _FORM = "NAME W=2Gflop, Q=16GB, T=1.2s"
 _CYCLE = "cycle"
+_LARGEST = 1e30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +94,12 @@ class GivenPoint:
     cores: float | None = None
 
     def __post_init__(self) -> None:
+        for name, figure in self._figures.items():
+            extremes = (figure.median, *(figure.interval or ()))
+            if any(value and not 1 / _LARGEST <= value <= _LARGEST for value in extremes):
+                raise ValueError(
+                    f"{name} of {figure.median:g} is beyond any program; check its unit"
+                )
         if self.traffic is not None and (self.read is not None or self.write is not None):
             raise ValueError("Q and Qr or Qw both state the traffic; give Q, or Qr and Qw")
         if (self.read is None) != (self.write is None):
@@ -172,11 +179,18 @@ class GivenPoint:
     @property
     def is_uncertain(self) -> bool:
         """Whether any figure has an interval."""
-        figures = (
-            *(self.work, self.traffic, self.read, self.write, self.network, self.remote),
-            *(self.storage, self.intensity, self.runtime, self.performance),
-        )
-        return any(figure is not None and figure.interval is not None for figure in figures)
+        return any(figure.interval is not None for figure in self._figures.values())
+
+    @property
+    def _figures(self) -> dict[str, Estimate]:
+        """The figures that are given, by their keys."""
+        figures = {
+            "BOP" if self.resource == "bop" else "W": self.work,
+            **{"Q": self.traffic, "Qr": self.read, "Qw": self.write},
+            **{link: getattr(self, link) for link in LINKS},
+            **{"I": self.intensity, "T": self.runtime, "P": self.performance},
+        }
+        return {name: figure for name, figure in figures.items() if figure is not None}
 
     @property
     def bytes_moved(self) -> Estimate | None:

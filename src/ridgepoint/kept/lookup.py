@@ -154,7 +154,7 @@ def hardware_of(text: str, archive_path: Path | None = None) -> Machine | Measur
     """
     if _is_given(text):
         return _given(text)
-    if _is_path(text) or text.lower() in names():
+    if is_elsewhere(text):
         return opened(text)
     with Archive(archive_path) as archive:
         return _hardware(archive, text)
@@ -170,9 +170,14 @@ def _hardware(archive: Archive, text: str) -> Machine | MeasuredCluster:
 
 def _named(archive: Archive, text: str, kinds: Sequence[Kind] = ()) -> Record | None:
     """Return the record that a text names; a path, or a published machine, names none."""
-    if _is_path(text) or text.lower() in names():
+    if is_elsewhere(text):
         return None
     return archive.find(text, kinds)
+
+
+def is_elsewhere(text: str) -> bool:
+    """Return whether a text names no record: it is a path, a published machine, or figures."""
+    return _is_path(text) or text.lower() in names() or _is_given(text)
 
 
 def _is_given(text: str) -> bool:

@@ -45,6 +45,7 @@ GIVEN = "given"
 _ALL = {**_RATES, **_PER_CORE}
 
 _PER_CYCLE_HZ = 1.0
+_LARGEST = 1e30
 _MOST_CORES, _MOST_LANES = 1_000_000, 1024
 _OF_CORES = ("compute", "l1", "l2")
 _FORM = "write it like 'pi=2Tflop/s, beta=100GB/s'"
@@ -109,6 +110,11 @@ def given_machine(text: str) -> Machine:
     clock_hz = _clock_hz(values)
     cores = _count("cores", values) * _count("cpus", values)
     rates = _rates(values, clock_hz, cores)
+    for resource, rate in rates.items():
+        if not 1 / _LARGEST <= rate <= _LARGEST:
+            raise ValueError(
+                f"a rate of {resource} of {rate:g} is beyond any machine; check its unit"
+            )
     if not rates:
         raise ValueError(f"it has no rate; {_FORM}")
     return Machine(

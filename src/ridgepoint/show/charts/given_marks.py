@@ -170,7 +170,9 @@ class GivenMarks:
 
 
 def limits_of(placed: PlacedPoint) -> str:
-    """Return what limits a given point in a few words."""
+    """Return what limits a given point in a few words; empty: nothing that is known."""
+    if placed.attainable is None:
+        return ""
     return " and ".join(shown_limit(name, [placed.point.resource]) for name in placed.bindings)
 
 

@@ -64,7 +64,7 @@ def _cells(placed: PlacedPoint, unit: str) -> list[tuple[str, str]]:
         ("infinite", "") if is_infinite else _shown(placed.intensity, shown_intensity),
         _shown(placed.performance, rate),
         _shown(placed.attainable, rate),
-        (GivenMarks(index=0, placed=placed).limit_text, ""),
+        (GivenMarks(index=0, placed=placed).limit_text or UNKNOWN, ""),
         _shown(placed.efficiency, percent),
     ]
 

@@ -281,7 +281,7 @@ def test_toml_has_a_table_for_each_point(tmp_path):
         ("p.csv", "", "it contains no point"), ("p.csv", "name,W,Q\n", "it contains no point"),
         ("p.csv", "W,Q\n1,2\n", "names no point and figures"),
         ("p.csv", "name,W,flop,Q\na,1,2,3\n", "two columns hold W"),
-        ("p.csv", "name,W,Q\na,1,x\n", "p.csv:2: Q: 'x' has no unit"),
+        ("p.csv", "name,W,Q\na,1,x\n", "p.csv:2: Q: 'x' is not a quantity"),
         ("p.csv", "name,W,Q\na,1,2\n,1,2\n", "p.csv:3: it has no name"),
         ("p.csv", "name,W,Q\na,1,nan\n", "not finite"),
         ("p.csv", "name,W,Q\na,1,-2\n", "not finite and >= 0"),

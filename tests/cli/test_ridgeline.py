@@ -357,7 +357,7 @@ def test_a_model_may_come_from_a_file(cli):
         (["--strong"], "give --nodes"),
         (["--point", "a"], "NAME=F,B_M,B_N"),
         (["--point", "a=1,2"], "NAME=F,B_M,B_N"),
-        (["--point", "a=1,2,x"], "has no unit of bytes"),
+        (["--point", "a=1,2,x"], "not a quantity of bytes"),
         (["--point", "a W=1GFLOPS Q=1"], "count or a rate"),
         (["--point", "a W=1 Q=1 precision=fp64"], "use --precision fp64"),
         (["--point", "a BOP=1 Q=1"], "use --work bops"),

@@ -336,7 +336,7 @@ def test_nonsense_is_refused_in_one_line(cli, arguments, said):
     ("rows", "header", "said"),
     [
         (["1,1"], "nodes,time_s", "runs.csv:1: there is no column 'cores'"),
-        (["1,1,nan"], "nodes,cores,time_s", "runs.csv:2, time_s: it must be"),
+        (["1,1,nan"], "nodes,cores,time_s", "runs.csv:2, time_s: 'nan' is not finite"),
         (["1,1,1", "2,1,1"], "nodes,cores,time_s", "cannot fit 2 parameters"),
     ],
 )

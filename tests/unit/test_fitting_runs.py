@@ -33,6 +33,13 @@ def test_columns_may_have_the_slides_names(tmp_path):
     assert (run.nodes, run.cores, run.time_s.samples, run.size) == (4, 2, (0.25,), 1e4)
 
 
+def test_times_may_have_units(tmp_path):
+    """In the one notation of quantities."""
+    (run,) = read_runs(written(tmp_path, "nodes,cores,time_s\n1,1,20 ms\n1,1,0.5min\n1,1,2e0\n"))
+
+    assert run.time_s.samples == (0.02, 30.0, 2.0)
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -42,9 +49,9 @@ def test_columns_may_have_the_slides_names(tmp_path):
         ("nodes;cores;time_s\n1;2;3\n", r"runs.csv:1: there is no column 'nodes'"),
         ("nodes,p,cores,time_s\n1,1,1,1\n", r"runs.csv:1: two columns hold 'nodes'"),
         ("nodes,cores,time_s\n1,1,1\n2,1\n", r"runs.csv:3: it has 2 cells, and at least 3"),
-        ("nodes,cores,time_s\n1,1,fast\n", r"runs.csv:2, time_s: 'fast' is not a number; write"),
-        ("nodes,cores,time_s\n1,1,nan\n", r"runs.csv:2, time_s: it must be > 0, got 'nan'"),
-        ("nodes,cores,time_s\n1,1,-1\n", r"runs.csv:2, time_s: it must be > 0, got '-1'"),
+        ("nodes,cores,time_s\n1,1,fast\n", r"runs.csv:2, time_s: 'fast' is not a quantity"),
+        ("nodes,cores,time_s\n1,1,nan\n", r"runs.csv:2, time_s: 'nan' is not finite and >= 0"),
+        ("nodes,cores,time_s\n1,1,-1\n", r"runs.csv:2, time_s: '-1' is not finite and >= 0"),
         ("nodes,cores,time_s\n1.5,1,1\n", r"runs.csv:2, nodes: '1.5' is not a whole number"),
         ("nodes,cores,time_s\n1,0,1\n", r"runs.csv:2, cores: it must be >= 1, got '0'"),
         ("nodes,cores,time_s\n1,inf,1\n", r"runs.csv:2, cores: 'inf' is not a whole number"),

@@ -14,6 +14,7 @@ from ridgepoint.core.quantities import (
     WorkAmount,
     WorkRate,
 )
+from ridgepoint.kept.pipeline_file.keys import Share, Time
 
 
 @pytest.mark.parametrize(
@@ -61,3 +62,11 @@ def test_what_is_no_quantity_says_what_it_is(value, kind, said):
     """Every refusal shows how to write it."""
     with pytest.raises(ValueError, match=said):
         kind.of(value)
+
+
+def test_times_of_pipelines_have_intervals_in_two_notations():
+    """As text, and as a table of three; an efficiency is a plain number."""
+    assert Time.of("4 s ± 25%").interval == (3.0, 5.0)
+    assert Time.of({"low": "3 s", "median": "4 s", "high": "5 s"}) == Time.of("4±1 s")
+    with pytest.raises(ValueError, match="is not a number"):
+        Share.of("0.4 ± 5%")

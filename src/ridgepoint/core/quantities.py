@@ -65,8 +65,9 @@ class Quantity(float):
         except AmbiguousUnit:
             raise
         except ValueError as error:
+            missing = "is not a quantity" if cls.may_be_bare else "has no unit"
             raise ValueError(
-                f"{text!r} has no unit of {cls.noun}; write it like {cls._written()}"
+                f"{text!r} {missing} of {cls.noun}; write it like {cls._written()}"
             ) from error
         if not cls.accepts(unit):
             raise ValueError(f"{text!r} {cls._instead(unit)}; write it like {cls._written()}")

@@ -12,7 +12,8 @@ from msgspec import Meta
 
 from ridgepoint.core.errors import InvalidDocument, reason_of
 from ridgepoint.core.estimate import Estimate
-from ridgepoint.core.faults import fault, shown
+from ridgepoint.core.faults import decode_own, fault, shown
+from ridgepoint.core.quantities import Duration
 from ridgepoint.core.runs import Run
 
 _COLUMNS: Mapping[str, tuple[str, ...]] = {
@@ -31,7 +32,7 @@ _Positive = Annotated[float, Meta(gt=0, le=1e300)]
 class _Row(msgspec.Struct):
     nodes: _Count
     cores: _Count
-    time_s: _Positive
+    time_s: Duration
     size: _Positive | None = None
 
 
@@ -42,9 +43,9 @@ def read_runs(path: str | Path) -> tuple[Run, ...]:
     ----------
     path : str or Path
         The first row names the columns: ``nodes`` (or ``p``), ``cores`` of each node (``q``),
-        ``time_s`` (``t``) in seconds; ``size`` (``n``) where runs differ in it. Other columns are
-        ignored, and so are empty rows and rows that begin with ``#``. Rows that differ only in the
-        time are repeats of one run.
+        ``time_s`` (``t``) in seconds, or with a unit such as ``20 ms``; ``size`` (``n``) where runs
+        differ in it. Other columns are ignored, and so are empty rows and rows that begin with
+        ``#``. Rows that differ only in the time are repeats of one run.
 
     Raises
     ------
@@ -55,12 +56,12 @@ def read_runs(path: str | Path) -> tuple[Run, ...]:
     samples: dict[tuple[int, int, float | None], list[float]] = {}
     for line, cells in _rows(path):
         try:
-            row = msgspec.convert(cells, _Row, strict=False)
+            row = msgspec.convert(cells, _Row, strict=False, dec_hook=decode_own)
         except msgspec.ValidationError as error:
             wrong = fault(error, cells, _Row)
             place = f"{line}, {shown(wrong.path)}"
             raise _refused(path, place, wrong.reason, wrong.remedy or "correct it") from error
-        samples.setdefault((row.cores, row.nodes, row.size), []).append(row.time_s)
+        samples.setdefault((row.cores, row.nodes, row.size), []).append(float(row.time_s))
     if not samples:
         raise _refused(path, None, "it contains no run", "add a row for each run")
     return tuple(

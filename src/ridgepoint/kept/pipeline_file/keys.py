@@ -14,6 +14,7 @@ from ridgepoint.core.quantities import (
     ByteRate,
     Bytes,
     Intensity,
+    Quantity,
     Seconds,
     SecondsOrZero,
     Word,
@@ -22,6 +23,7 @@ from ridgepoint.core.quantities import (
 )
 from ridgepoint.core.resources import RESOURCES
 from ridgepoint.core.toml import Table
+from ridgepoint.core.uncertain import read_uncertain
 from ridgepoint.core.units import read_quantity
 from ridgepoint.demands.formulas import FORMULAS
 from ridgepoint.published.sdp_loads import products
@@ -69,7 +71,7 @@ class ProductName(Word):
 
 
 class Spread(Estimate):
-    """A value, several of them, or one with an interval: ``{ median, low, high }``."""
+    """A value, several of them, or with an interval: ``4 s ± 5%``, ``{ median, low, high }``."""
 
     __slots__ = ()
     unit: ClassVar[type[Seconds | Fraction]]
@@ -86,6 +88,9 @@ class Spread(Estimate):
             if not value:
                 raise ValueError("it is empty; give at least one value")
             return cls(map(cls.unit.of, value))
+        if isinstance(value, str) and issubclass(cls.unit, Quantity):
+            estimate, _ = read_uncertain(value, cls.unit)
+            return cls(estimate.samples, interval=estimate.interval)
         if not isinstance(value, dict):
             return cls([cls.unit.of(value)])
         if set(value) != _ENDS:

@@ -141,7 +141,7 @@ def _composites(assessment: Assessment) -> RenderableType:
             f"{percent(composite.roofline_efficiency.median)}{clipped}",
             percent(composite.programming_efficiency.median),
             percent(composite.compute_efficiency.median),
-            "" if own else f"{100 * composite.difference:+.1f} %",
+            "" if own else f"{round(100 * composite.difference, 1) + 0.0:+.1f} %",
             *(
                 []
                 if not more

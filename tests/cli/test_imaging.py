@@ -108,6 +108,15 @@ def test_the_whole_pipeline_is_run_from_file_to_files(cli, measured):
     assert "on one core only" in out
 
 
+def test_a_file_in_memory_is_not_said_to_be_read_from_a_disk(cli, measured, monkeypatch):
+    """Nor one from a disk to be in memory."""
+    for share, said, unsaid in ((1.0, "from memory", "dropped"), (0.0, "dropped", "from memory")):
+        monkeypatch.setattr("ridgepoint.host.page_cache.drop", lambda path, share=share: share)
+        out = cli("suite", "imaging", "--size", "64")[1]
+        assert said in out
+        assert unsaid not in out
+
+
 def test_a_folder_that_cannot_hold_the_files_costs_no_stage(cli, measured, monkeypatch):
     """The stages are measured; the reason is told, and the status is 2."""
 

@@ -82,13 +82,22 @@ def _of_whole(whole: WholeRun, *, is_gpu: bool) -> RenderableType:
         f"from file to files {ran}, {runs}: the stages {stages} and the host's Tc {host}",
         f"{alone} {_of_runs(whole.one_core_s)}: {faster} the whole at most {_most(whole)} times as "
         "fast",
-        f"read {format_si(whole.read_bytes, 'B', digits=3)}, which the page cache had dropped "
-        f"before; written {format_si(whole.written_bytes, 'B', digits=3)}, until the disk had them",
+        _files(whole),
     ]
     parts: list[RenderableType] = [table, *map(Text, lines)]
     if whole.cautions:
         parts.append(caution_list(whole.cautions))
     return Group(*parts)
+
+
+def _files(whole: WholeRun) -> str:
+    """Return how much was read and written, and where from and to."""
+    read, written = (
+        format_si(amount, "B", digits=3) for amount in (whole.read_bytes, whole.written_bytes)
+    )
+    if whole.is_from_memory:
+        return f"read {read}, at least in part from memory; written {written}"
+    return f"read {read}, which the page cache had dropped before; written {written}, with fsync"
 
 
 def _of_runs(seconds: Estimate) -> str:

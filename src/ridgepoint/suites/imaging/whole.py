@@ -119,6 +119,11 @@ class WholeRun:
     in_memory: float = 0.0
     cautions: tuple[Caution, ...] = ()
 
+    @property
+    def is_from_memory(self) -> bool:
+        """Whether visibilities, or a part of them, were read from memory and not from a disk."""
+        return self.in_memory > _LITTLE
+
 
 def run_whole(
     scene: Scene,

@@ -92,6 +92,7 @@ def test_the_memo_s_numbers_from_a_file(pipeline):
     assert found["compute_efficiency"]["median"] == pytest.approx(0.225721, abs=5e-7)
     assert found["devices"]["median"] == pytest.approx(459.755, abs=5e-4)
     assert found["devices"]["whole"]["median"] == 460
+    assert found["devices_if_they_wait"] == pytest.approx(459.755 * 15 / 13, abs=1e-3)
     assert found["total_time_s"]["median"] == pytest.approx(15)
     # Eq. (4): 320, 125, 450, 125 and 240 GB in 4, 1, 3, 1 and 4 s; 1260 GB in 13 s.
     assert [one["moved_bytes_per_s"] for one in found["stages"]] == pytest.approx(

@@ -112,6 +112,7 @@ def _pipeline(shown: Shown) -> dict[str, Any]:
             "at_what_is_reached": assessment.aggregate(assessment.moved_bytes_per_s),
         },
         "devices": _devices(assessment.devices),
+        "devices_if_they_wait": assessment.devices_if_they_wait,
         "legroom": [
             {"used": used, "devices": _devices(assessment.devices, used)}
             for used in shown.case.used

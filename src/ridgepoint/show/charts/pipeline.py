@@ -119,6 +119,11 @@ def roofline_chart(assessment: Assessment) -> Chart:
             "intensities on the roof; star: the pipeline, "
             f"{percent(assessment.compute_efficiency.median)} of the peak",
             *(
+                ("key: shares of the time, and how much of its roof each stage reaches",)
+                if len(assessment.stages) > _MANY
+                else ()
+            ),
+            *(
                 (f"not on this plane, because they have no work: {', '.join(bare)}",)
                 if bare
                 else ()
@@ -146,7 +151,7 @@ def _key(
 
 def _short_summary(stage: StageFigures) -> str:
     """Return a stage's share of the time, and how far it climbed."""
-    return f"{percent(stage.weight)} of time, {percent(stage.programming_efficiency)} of roof"
+    return f"{percent(stage.weight)}, {percent(stage.programming_efficiency)} of roof"
 
 
 def _lasting(stage: StageFigures) -> str:

@@ -85,6 +85,7 @@ _HOMES = {
     "sweep": "models.ridgeline.sweep",
     "training_trajectories": "models.ridgeline.trajectories",
     "TrainingStep": "demands.training",
+    "with_link": "models.derived",
     "with_network": "models.derived",
     # Scaling.
     "amdahl": "models.scaling.speed_up_laws",
@@ -158,6 +159,7 @@ if TYPE_CHECKING:
     from ridgepoint.models.analysis import analyse as analyse
     from ridgepoint.models.analysis import place as place
     from ridgepoint.models.comparison import compare as compare
+    from ridgepoint.models.derived import with_link as with_link
     from ridgepoint.models.derived import with_network as with_network
     from ridgepoint.models.given_machine import given_machine as given_machine
     from ridgepoint.models.given_points import place_given as place_given

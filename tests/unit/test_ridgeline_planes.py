@@ -191,9 +191,15 @@ def test_every_plane_can_be_drawn(name, tmp_path):
     """With all resources and points beyond its edges."""
     from ridgepoint.show.draw_mpl import save
 
-    page = ridgeline_page(FIVE, [point_trajectory(FIVE, POINTS)], plane=PLANES[name])
+    page = ridgeline_page(FIVE, [point_trajectory(FIVE, POINTS)], plane=name)
     save(page, tmp_path / "plane.svg")
 
     text = (tmp_path / "plane.svg").read_text()
     assert "compute-bound" in text
     assert f"{PLANES[name].link.replace(' ', '-')}-bound" in text
+
+
+def test_an_unknown_plane_is_refused():
+    """With those there are."""
+    with pytest.raises(ValueError, match="I_M, I_N, I_R, I_S"):
+        ridgeline_page(FIVE, [point_trajectory(FIVE, POINTS)], plane="I_X")

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ridgepoint.models.ridgeline import Ridgeline
 from ridgepoint.models.ridgeline.placed import Region
-from ridgepoint.models.ridgeline.plane import Plane
+from ridgepoint.models.ridgeline.plane import PLANES, Plane
 from ridgepoint.models.ridgeline.trajectories import Trajectory
 from ridgepoint.show import theme
 from ridgepoint.show.axes import decades, log_axis, si_text
@@ -49,7 +49,7 @@ def ridgeline_page(
     trajectories: Sequence[Trajectory],
     *,
     notes: Sequence[str] = (),
-    plane: Plane = PAPER,
+    plane: Plane | str = PAPER,
 ) -> Page:
     """Return the Ridgeline with units of work on it, and their projected times.
 
@@ -59,14 +59,21 @@ def ridgeline_page(
     trajectories : sequence of Trajectory
         At least one; the projected times are those of the last.
     notes : sequence of str
-    plane : Plane
-        One of `ridgepoint.models.ridgeline.plane.PLANES`.
+    plane : Plane or str
+        One of `ridgepoint.models.ridgeline.plane.PLANES`, or its name: ``I_M``, ``I_N``, ``I_R``
+        or ``I_S``.
 
     Raises
     ------
     UnknownCeiling
         If a machine lacks a ceiling.
+    ValueError
+        If there is no such plane.
     """
+    if isinstance(plane, str):
+        if plane not in PLANES:
+            raise ValueError(f"plane must be one of {', '.join(PLANES)}, got {plane!r}")
+        plane = PLANES[plane]
     units, beyond = ridgeline_chart(ridgeline, trajectories, plane=plane)
     times = times_chart(ridgeline, trajectories[-1])
     own_notes = [*notes]

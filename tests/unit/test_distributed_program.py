@@ -23,6 +23,7 @@ from ridgepoint.models.distributed import (
     without_ceiling,
 )
 from ridgepoint.models.measured_ridgeline import measured_nodes, measured_on_ridgeline
+from ridgepoint.show.charts.ridgeline import times_chart
 from ridgepoint.show.tables.rank_table import ridgeline_notes
 
 
@@ -383,6 +384,10 @@ def test_measured_programs_are_points_of_one_plane(measurement):
     # 4 Gflop/s, 2 GB/s, 10 kB/s: computing, the network, reading and writing.
     assert placed.limiters == [("compute",), ("compute",), ("memory",)]
     assert placed.time_s.tolist() == [0.75, 0.75, 0.5]
+    assert over.measured_s == (2.0, 2.0, 0.25)
+    assert over.efficiencies == (0.375, 0.375, 2.0)
+    (measured,) = (line for line in times_chart(ridgeline, over).lines if line.name == "measured")
+    assert [seconds for _, seconds in measured.places] == [2.0, 2.0, 0.25]
 
 
 def test_what_keeps_a_program_off_the_ridgeline_is_said(measurement):

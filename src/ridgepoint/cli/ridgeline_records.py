@@ -6,13 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ridgepoint.cli.ridgeline_training import Shown
 from ridgepoint.core.errors import RidgepointError
 from ridgepoint.core.resources import RESOURCES
 from ridgepoint.core.units import format_si
-from ridgepoint.show.words import percent, printable, shown_name
+from ridgepoint.show.words import shown_name
 
 if TYPE_CHECKING:
     from ridgepoint.core.bound import Overlap
@@ -73,7 +71,7 @@ def records_shown(
     metric: Metric,
     overlap: Overlap,
 ) -> Shown:
-    """Return measured programs on a Ridgeline, and how near to their bounds they come.
+    """Return measured programs on a Ridgeline, each node with its measured time.
 
     Raises
     ------
@@ -92,19 +90,7 @@ def records_shown(
             remedy="leave them out, measure them with their traffic and interfaces ('ridgepoint "
             "run --mpi P'), or give another --machine",
         ) from error
-    times_s = np.atleast_1d(trajectory.placed.time_s).tolist()
-    bounds = dict(zip(trajectory.labels, times_s, strict=True))
-    timed = {
-        node.name: {"runtime_s": node.runtime_s, "efficiency": bounds[node.name] / node.runtime_s}
-        for node in nodes
-        if node.runtime_s is not None
-    }
     notes = [
-        f"{printable(name)}: it took {format_si(reached['runtime_s'], 's')}; its bound, "
-        f"{format_si(bounds[name], 's')}, is {percent(reached['efficiency'])} of that"
-        for name, reached in timed.items()
-    ]
-    notes += [
         f"left out: {format_si(amount, RESOURCES[name].unit)} of {shown_name(name)}, "
         "for which a machine has no ceiling"
         for name, amount in left_out.items()
@@ -114,5 +100,5 @@ def records_shown(
         ridgeline=ridgeline,
         trajectories=(trajectory,),
         notes=tuple(notes),
-        inputs={"records": list(programs), "timed": timed, "left_out": left_out},
+        inputs={"records": list(programs), "left_out": left_out},
     )

@@ -112,6 +112,11 @@ def _points(ridgeline: Ridgeline, trajectory: Trajectory) -> list[dict[str, Any]
         **_columns(fields_of(placed, *_OF_POINTS)),
         **_other_links(placed),
         **({"parts": _parts(trajectory)} if trajectory.parts else {}),
+        **(
+            {}
+            if trajectory.measured_s is None
+            else {"measured_s": trajectory.measured_s, "efficiency": trajectory.efficiencies}
+        ),
         "performance_per_s": np.atleast_1d(placed.performance),
         "times_s": _rows(_columns(placed.times_s)),
         "limiters": placed.limiters,

@@ -74,6 +74,8 @@ class Trajectory:
         Number of nodes of each point; None: no training steps, or the limit of many nodes.
     parts : mapping of str to Placed
         Parts of which each unit of work consists, arrays of shape (n,); empty: it has none.
+    measured_s : tuple of (float or None), or None
+        Measured time of each unit of work, in seconds; None: not measured.
     """
 
     name: str
@@ -83,6 +85,17 @@ class Trajectory:
     batch: tuple[int, ...] | None = None
     nodes: tuple[int, ...] | None = None
     parts: Mapping[str, Placed] = field(default_factory=dict)
+    measured_s: tuple[float | None, ...] | None = None
+
+    @property
+    def efficiencies(self) -> tuple[float | None, ...]:
+        """Share of each measured time that the bound explains; None: not measured."""
+        measured = self.measured_s or (None,) * len(self.labels)
+        least = np.atleast_1d(self.placed.time_s).tolist()
+        return tuple(
+            None if took is None else bound / took
+            for took, bound in zip(measured, least, strict=True)
+        )
 
     @property
     def nearest_ridge(self) -> NearestRidge | None:

@@ -103,7 +103,13 @@ def times_chart(ridgeline: Ridgeline, trajectory: Trajectory) -> Chart:
     placed = trajectory.placed
     times = {region: np.atleast_1d(seconds) for region, seconds in placed.times_s.items()}
     total = np.atleast_1d(placed.time_s)
-    shown = [float(t) for t in (*np.concatenate(list(times.values())), *total) if t > 0]
+    measured = [
+        (x, seconds)
+        for x, seconds in zip(at, trajectory.measured_s or [None] * len(at), strict=True)
+        if seconds is not None
+    ]
+    own = (*np.concatenate(list(times.values())), *total, *(seconds for _, seconds in measured))
+    shown = [float(t) for t in own if t > 0]
     y_limits = decades(shown, room=_ROOM)
     x_limits = (at[0] / math.sqrt(2), at[-1] * math.sqrt(2))
     joined = trajectory.variable != "point"
@@ -113,6 +119,10 @@ def times_chart(ridgeline: Ridgeline, trajectory: Trajectory) -> Chart:
     ]
     if ridgeline.overlap != "full":
         lines.append(time_line("total", at, total, "combined", is_joined=joined))
+    if measured:
+        lines.append(
+            Line(kind="points", ink="ink", places=tuple(measured), shape="cross", name="measured")
+        )
     seen = tuple(line for line in lines if line.places)
     return Chart(
         title="Projected time",

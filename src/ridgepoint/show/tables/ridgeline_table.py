@@ -20,7 +20,7 @@ from ridgepoint.models.ridgeline.trajectories import Trajectory
 from ridgepoint.models.thresholds import SAME
 from ridgepoint.show.axes import si_text
 from ridgepoint.show.tables.layout import plain_table, sections
-from ridgepoint.show.words import percent, printable, tolerance
+from ridgepoint.show.words import UNKNOWN, percent, printable, shown_amount, tolerance
 
 _MOST_ROWS = 21
 _MOST_NAMES = 3
@@ -171,12 +171,15 @@ def _asked(ridgeline: Ridgeline, trajectory: Trajectory) -> RenderableType:
 
 def _bounded(ridgeline: Ridgeline, trajectory: Trajectory) -> RenderableType:
     """Return the projected times, what bounds, and how fast it is then."""
-    right = (*map(_short, ridgeline.regions), "time", "performance")
+    measured = () if trajectory.measured_s is None else ("measured", "efficiency")
+    right = (*map(_short, ridgeline.regions), "time", "performance", *measured)
     several = len(ridgeline.machines) > 1
-    columns = (trajectory.variable, *right[:-1], "roofline", "ridgeline", right[-1])
+    times = right[: len(ridgeline.regions) + 1]
+    columns = (trajectory.variable, *times, "roofline", "ridgeline", "performance", *measured)
     table = plain_table(*columns, *(["slowest"] if several else []), right=right)
+    took = trajectory.measured_s or [None] * len(trajectory.labels)
     placed = trajectory.placed
-    for label, *times, total, performance, roofline, limiters, slowest in zip(
+    for label, *each, total, performance, roofline, limiters, slowest, runtime_s, share in zip(
         trajectory.labels,
         *(np.atleast_1d(placed.times_s[region]) for region in ridgeline.regions),
         np.atleast_1d(placed.time_s),
@@ -184,14 +187,18 @@ def _bounded(ridgeline: Ridgeline, trajectory: Trajectory) -> RenderableType:
         placed.roofline_limiters,
         placed.limiters,
         placed.slowest,
+        took,
+        trajectory.efficiencies,
         strict=True,
     ):
+        reached = [shown_amount(runtime_s, "s"), UNKNOWN if share is None else percent(share)]
         table.add_row(
             Text(printable(label)),
-            *(si_text(seconds, "s") for seconds in (*times, total)),
+            *(si_text(seconds, "s") for seconds in (*each, total)),
             ", ".join(roofline) or "-",
             ", ".join(map(_short, limiters)),
             si_text(performance, f"{ridgeline.unit}/s", digits=3),
+            *(reached if measured else []),
             *([Text(_named(ridgeline.machines, slowest))] if several else []),
         )
     return table

@@ -9,6 +9,7 @@ from ridgepoint.cli import common
 from ridgepoint.core.documents import fields_of, plain, report
 from ridgepoint.models.scaling.allocation import Allocation
 from ridgepoint.models.scaling.fits import Fit
+from ridgepoint.models.scaling.measured import measured_scaling
 from ridgepoint.models.scaling.study import ScalingStudy
 
 
@@ -65,8 +66,14 @@ def _fit(fit: Fit) -> dict[str, Any]:
         "degrees_of_freedom": solution.degrees,
         "reduced_chi_square": solution.chi_square,
         "runs": [
-            {**fields_of(run, "nodes", "cores", "size", "time_s"), "predicted_s": predicted_s}
-            for run, predicted_s in zip(solution.runs, solution.predicted_s, strict=True)
+            {
+                **fields_of(measured.run, "nodes", "cores", "size", "time_s"),
+                **fields_of(measured, "speed_up", "efficiency"),
+                "predicted_s": predicted_s,
+            }
+            for measured, predicted_s in zip(
+                measured_scaling(solution.runs), solution.predicted_s, strict=True
+            )
         ],
     }
 

@@ -192,12 +192,12 @@ def shown_gain(gain: Gain | None) -> str:
     >>> shown_gain(Gain(ratio=1.007, low=1.004, high=1.013))
     'x 1.0070 (1.0040 to 1.0130)'
     >>> shown_gain(Gain(ratio=1.236)), shown_gain(None)
-    ('x 1.24 (too few runs for an interval)', 'unknown')
+    ('x 1.24 (too few runs)', 'unknown')
     """
     if gain is None:
         return UNKNOWN
     if gain.low is None or gain.high is None:
-        return f"x {gain.ratio:.2f} (too few runs for an interval)"
+        return f"x {gain.ratio:.2f} (too few runs)"
     is_seen = gain.verdict != "no difference seen"
     # An end that rounds to 1 would contradict what was seen.
     is_near = is_seen and any(f"{end:.2f}" == "1.00" for end in (gain.low, gain.high))

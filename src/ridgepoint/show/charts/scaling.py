@@ -10,8 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ridgepoint.core.bound import Overlap
+from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.rates import Network
 from ridgepoint.core.resources import RESOURCES
+from ridgepoint.models.scaling.fits import Fit
 from ridgepoint.models.scaling.speed_up_laws import amdahl, most_cores, serial_share
 from ridgepoint.models.scaling.study import ScalingStudy
 from ridgepoint.show.axes import (
@@ -269,11 +271,10 @@ def _key(
         )
         for curve in curves
     ]
-    if over is not None and _measured(study, over):
+    if over is not None and study.fit is not None and _measured(study, over):
+        bars = "95 % interval" if _has_intervals(study.fit) else "quartiles"
         entries.append(
-            Entry(
-                text="measured: median, quartiles", shape="circle", face="hollow", is_abreast=True
-            )
+            Entry(text=f"measured: median, {bars}", shape="circle", face="hollow", is_abreast=True)
         )
     return tuple(entries)
 
@@ -324,7 +325,7 @@ def _measured(
     """Return the runs that belong in a chart: those on one node, or with the cores drawn."""
     if study.fit is None:
         return ()
-    cores, scaling = _cores_drawn(study), study.scaling
+    cores, scaling, intervals = _cores_drawn(study), study.scaling, _has_intervals(study.fit)
     reached_in = scaling.performance_in if over == "cores" else scaling.speed_up_in
     marks = []
     for run in study.fit.solution.runs:
@@ -337,11 +338,22 @@ def _measured(
             Mark(
                 at=(x, reached.median),
                 face="hollow",
-                y_interval=(reached.q1, reached.q3),
+                y_interval=_interval_of(reached) if intervals else (reached.q1, reached.q3),
                 name=f"measured on {x:,} {over if x != 1 else over[:-1]}",
             )
         )
     return tuple(marks)
+
+
+def _has_intervals(fit: Fit) -> bool:
+    """Return whether every run was repeated often enough for a 95 % interval."""
+    return all(run.time_s.low is not None for run in fit.solution.runs)
+
+
+def _interval_of(estimate: Estimate) -> tuple[float, float]:
+    assert estimate.low is not None
+    assert estimate.high is not None
+    return estimate.low, estimate.high
 
 
 def _counted(label: str, x: npt.ArrayLike) -> Axis:

@@ -7,13 +7,17 @@ from rich.text import Text
 
 from ridgepoint.core.resources import RESOURCES
 from ridgepoint.core.units import format_si
+from ridgepoint.models.gains import Gain
 from ridgepoint.models.scaling.allocation import Allocation
 from ridgepoint.models.scaling.fits import Fit
 from ridgepoint.models.scaling.fitting import Parameter
+from ridgepoint.models.scaling.measured import measured_scaling
 from ridgepoint.models.scaling.study import ScalingStudy
 from ridgepoint.show.scaling_text import heading
 from ridgepoint.show.tables.layout import caution_list, plain_table, sections
-from ridgepoint.show.words import percent
+from ridgepoint.show.words import WITHIN, percent, shown_gain, shown_within
+
+_NONE = "-"
 
 LIMITERS = {"compute": "compute", "dram": "memory", "network": "network", "latency": "latency"}
 """What limits, by the path of the bound, or the latency within the network's."""
@@ -32,6 +36,7 @@ def scaling_table(study: ScalingStudy, *, law: bool = False) -> RenderableType:
     return sections(
         Group(*map(Text, heading(study, law=law))),
         None if fit is None else Group(_fit_table(fit), Text(_quality(fit))),
+        None if fit is None else _measured_table(fit, law=law),
         _points(study, law=law),
         Group(_chosen(study, law=law), *map(Text, _lacks(study, law=law))),
         caution_list(study.cautions) if study.cautions else None,
@@ -119,6 +124,33 @@ def _fit_table(fit: Fit) -> RenderableType:
             _interval(parameter),
         )
     return table
+
+
+def _measured_table(fit: Fit, *, law: bool) -> RenderableType:
+    """Return what was measured, with what each setting gains over the smallest of its size."""
+    every = measured_scaling(fit.solution.runs)
+    where = ("processors",) if law else ("nodes", "cores")
+    has_sizes = any(measured.run.size is not None for measured in every)
+    columns = (*where, *(("n",) if has_sizes else ()), "time", "speed-up", "efficiency", "model")
+    table = plain_table("measured", *columns, right=columns)
+    for measured, predicted_s in zip(every, fit.solution.predicted_s, strict=True):
+        run = measured.run
+        table.add_row(
+            "",
+            *([f"{run.processors:,}"] if law else [f"{run.nodes:,}", f"{run.cores:,}"]),
+            *([_NONE if run.size is None else f"{run.size:,.10g}"] if has_sizes else []),
+            shown_within(run.time_s, "s"),
+            _NONE if measured.speed_up is None else shown_gain(measured.speed_up),
+            _NONE if measured.efficiency is None else _efficiency(measured.efficiency),
+            format_si(float(predicted_s), "s", digits=3),
+        )
+    return Group(table, Text(f"over the setting of the same size with the fewest cores; {WITHIN}"))
+
+
+def _efficiency(gain: Gain) -> str:
+    if gain.low is None or gain.high is None:
+        return percent(gain.ratio)
+    return f"{percent(gain.ratio)} ({percent(gain.low)} to {percent(gain.high)})"
 
 
 def _interval(parameter: Parameter) -> str:

@@ -30,6 +30,9 @@ from ridgepoint.show.words import shown_cores, shown_intensity
 _POINTS = 201
 _INTENSITIES = (1.0, 5.0, 20.0, 100.0)
 """x of the lines of efficiency."""
+_MARGIN = 0.03
+"""Of an axis: beyond its end, where a run may have a bar."""
+
 _EFFICIENCIES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 """Of which there are lines over cores and intensity."""
 _LEAST_CORES = 32
@@ -97,7 +100,7 @@ def performance_over_cores(study: ScalingStudy) -> Chart:
     return Chart(
         title=f"Performance over the cores of a node: {scaling.problem.name}",
         subtitle=_subtitle(study, with_overlap=False),
-        x=_counted("Cores q", cores),
+        x=_counted("Cores q", cores, has_runs=bool(_measured(study, "cores"))),
         y=_logarithmic(f"Performance [{unit}/s]", heights, has_unit=True),
         lines=(*curves, *limits),
         marks=(*_measured(study, "cores"), *marks),
@@ -186,7 +189,7 @@ def speed_up_over_nodes(study: ScalingStudy, *, law: bool = False) -> Chart:
     return Chart(
         title=f"Speed-up over {over}: {scaling.problem.name}",
         subtitle="over one processor" if law else _subtitle(study),
-        x=_over_nodes(nodes, cores, law=law),
+        x=_over_nodes(nodes, cores, law=law, has_runs=bool(_measured(study, over))),
         y=_logarithmic("Speed-up" if law else "Speed-up S, over the rate of one core", heights),
         lines=tuple(lines),
         marks=(*_measured(study, over), *_node_marks(study, cores)),
@@ -356,14 +359,17 @@ def _interval_of(estimate: Estimate) -> tuple[float, float]:
     return estimate.low, estimate.high
 
 
-def _counted(label: str, x: npt.ArrayLike) -> Axis:
-    """Return the axis of cores or nodes."""
-    limits = _ends(x)
+def _counted(label: str, x: npt.ArrayLike, *, has_runs: bool = False) -> Axis:
+    """Return the axis of cores or nodes, with room for the bars of runs at its ends."""
+    low, high = _ends(x)
+    margin = (high / low) ** _MARGIN if has_runs else 1.0
+    limits = low / margin, high * margin
     return Axis(label=label, limits=limits, ticks=power_ticks(limits, lambda n: f"{n:,.0f}"))
 
 
-def _over_nodes(nodes: npt.ArrayLike, cores: int, *, law: bool) -> Axis:
-    return _counted("Processors" if law else f"Nodes p, each with {shown_cores(cores)}", nodes)
+def _over_nodes(nodes: npt.ArrayLike, cores: int, *, law: bool, has_runs: bool = False) -> Axis:
+    label = "Processors" if law else f"Nodes p, each with {shown_cores(cores)}"
+    return _counted(label, nodes, has_runs=has_runs)
 
 
 def _logarithmic(label: str, heights: Sequence[float], *, has_unit: bool = False) -> Axis:

@@ -17,14 +17,16 @@ from ridgepoint.models.scaling.sharing import (
     fair_division,
 )
 
-_MOST_STATES = 2000
+_MOST_STATES = 1000
 """Placements that are compared all; of more, the best are carried on."""
-_CARRIED = 100
+_CARRIED = 40
+_MOST_JOBS = 200
 
 _Seat = tuple[int, int, int]
 """Which job, which of several alike (0 where that does not matter), and its cores."""
 _Node = tuple[_Seat, ...]
-_State = tuple[_Node, ...]
+_State = tuple[tuple[_Node, int], ...]
+"""Nodes by what is on them, and how many of each."""
 
 
 class CannotPlace(RidgepointError):
@@ -149,7 +151,9 @@ class SharingStudy:
     nodes : int
         Number of nodes.
     placements : tuple of Placement
-        The best first.
+        The best first: of many, the 40 of the highest throughput, and the worst.
+    compared : int
+        How many were compared.
     is_complete : bool
         Whether all placements were compared; False: the best of them may be missing.
     """
@@ -157,6 +161,7 @@ class SharingStudy:
     jobs: tuple[Job, ...]
     nodes: int
     placements: tuple[Placement, ...]
+    compared: int
     is_complete: bool
 
     @property
@@ -191,17 +196,28 @@ def sharing_study(jobs: Sequence[Job], *, nodes: int) -> SharingStudy:
 
     Notes
     -----
-    Jobs are placed one after the other. Nodes with the same jobs on them are alike, as are jobs of
-    a kind that has one node each, so only placements that differ are kept. While there are at most
-    2000 of them, all are carried on; else the 100 best, measured by the jobs placed so far.
+    Jobs are placed one after the other, the largest first. Nodes with the same jobs on them are
+    alike, as are jobs of a kind that has one node each, so only placements that differ are kept.
+    While there are at most 1000 of them, all are carried on; else the 40 best, measured by the
+    jobs placed so far.
     """
     if not jobs or nodes < 1:
         raise ValueError(f"there must be jobs, and nodes > 0, got {len(jobs)} and {nodes!r}")
+    if (count := sum(job.count for job in jobs)) > _MOST_JOBS:
+        raise CannotPlace(
+            "cannot compare the placements",
+            reason=f"there are {count:,} jobs, and more than {_MOST_JOBS} take too long",
+            remedy="give a part of the jobs, and as large a part of the nodes",
+        )
     search = _Search(jobs=tuple(jobs), nodes=nodes)
     states, is_complete = search.run()
-    placements = sorted((search.placement(state) for state in states), key=lambda p: p.rank)
+    shown = states if len(states) <= _CARRIED else [*states[: _CARRIED - 1], states[-1]]
     return SharingStudy(
-        jobs=tuple(jobs), nodes=nodes, placements=tuple(placements), is_complete=is_complete
+        jobs=tuple(jobs),
+        nodes=nodes,
+        placements=tuple(sorted(map(search.placement, shown), key=lambda each: each.rank)),
+        compared=len(states),
+        is_complete=is_complete,
     )
 
 
@@ -228,10 +244,12 @@ class _Search:
         return self.jobs[0].scaling.machine.cores
 
     def run(self) -> tuple[list[_State], bool]:
-        """Return the placements that differ, and whether none was dropped on the way."""
-        states: set[_State] = {((),) * self.nodes}
+        """Return the placements that differ by throughput, and whether none was dropped before."""
+        states: set[_State] = {(((), self.nodes),)}
         is_complete = True
-        for number, job in enumerate(self.jobs):
+        # The largest first: what is small fits in later.
+        order = sorted(enumerate(self.jobs), key=lambda pair: _size(pair[1]), reverse=True)
+        for number, job in order:
             for copy in range(job.count):
                 states = {
                     after
@@ -243,49 +261,52 @@ class _Search:
                 if len(states) > _MOST_STATES:
                     is_complete = False
                     states = set(sorted(states, key=self._rank)[:_CARRIED])
-        return sorted(states), is_complete
+        return sorted(states, key=self._rank), is_complete
 
     def _rank(self, state: _State) -> tuple[float, _State]:
         """Return what sorts the placements of some of the jobs, the best first."""
         if any(job.nodes > 1 for job in self.jobs):
             return -self.placement(state).throughput, state
-        return -sum(map(self._throughput, state)), state
+        return -sum(count * self._throughput(node) for node, count in state), state
 
     def _throughput(self, node: _Node) -> float:
         """Return the throughput of a node whose jobs need no other."""
         if node not in self.known:
-            self.known[node] = self.placement((node,)).throughput
+            self.known[node] = self.placement(((node, 1),)).throughput
         return self.known[node]
 
     def _next(self, state: _State, number: int, copy: int) -> Iterator[_State]:
         """Yield what a placement becomes with one job more."""
         job = self.jobs[number]
         for cores in job.cores:
-            kinds = Counter(
-                node for node in state if sum(seat[2] for seat in node) + cores <= self.cores
-            )
-            for chosen in _chosen(sorted(kinds.items()), job.nodes):
-                left = Counter(state)
-                left.subtract(chosen)
-                seated = [tuple(sorted((*node, (number, copy, cores)))) for node in chosen]
-                yield tuple(sorted((*left.elements(), *seated), reverse=True))
+            kinds = [
+                (node, count)
+                for node, count in state
+                if sum(seat[2] for seat in node) + cores <= self.cores
+            ]
+            for chosen in _chosen(kinds, job.nodes):
+                after = Counter(dict(state))
+                after.subtract(chosen)
+                after.update(tuple(sorted((*node, (number, copy, cores)))) for node in chosen)
+                yield tuple(sorted(((node, n) for node, n in after.items() if n), reverse=True))
 
     def _full(self, job: Job) -> CannotPlace:
         asked = sum(min(each.cores) * each.nodes * each.count for each in self.jobs)
         there = self.cores * self.nodes
         return CannotPlace(
             f"cannot place job {job.name!r}",
-            reason=f"{asked:,} cores are asked for in all, and there are {there:,} on "
-            f"{self.nodes:,} nodes of {self.cores:,}, of which a job takes whole numbers on "
-            f"{job.nodes:,} at once",
+            reason=f"{asked:,} cores are asked for in all, and no placement that was tried on "
+            f"{self.nodes:,} nodes of {self.cores:,} cores, {there:,} in all, has room for each "
+            "job on as many nodes at once as it needs",
             remedy="give more --nodes, or fewer jobs or cores",
         )
 
     def placement(self, state: _State) -> Placement:
         """Return how fast the jobs of a placement are."""
-        seats = _seats(state, self.jobs)
+        nodes = [node for node, count in state for _ in range(count)]
+        seats = _seats(nodes, self.jobs)
         uses = [self._uses(number, cores, places) for number, cores, places in seats]
-        busy = [sum(seat[2] for seat in node) for node in state]
+        busy = [sum(seat[2] for seat in node) for node in nodes]
         linked = Counter(
             node
             for number, cores, places in seats
@@ -344,6 +365,10 @@ class _Search:
         )
 
 
+def _size(job: Job) -> tuple[int, int]:
+    return job.nodes, min(job.cores)
+
+
 def _chosen(kinds: Sequence[tuple[_Node, int]], count: int) -> Iterator[tuple[_Node, ...]]:
     """Yield every choice of so many nodes of these kinds; nodes of a kind are alike."""
     if count == 0:
@@ -355,16 +380,16 @@ def _chosen(kinds: Sequence[tuple[_Node, int]], count: int) -> Iterator[tuple[_N
                 yield (*((kind,) * taken), *rest)
 
 
-def _seats(state: _State, jobs: Sequence[Job]) -> list[tuple[int, int, tuple[int, ...]]]:
+def _seats(nodes: Sequence[_Node], jobs: Sequence[Job]) -> list[tuple[int, int, tuple[int, ...]]]:
     """Return every job's number, its cores, and its nodes from 0."""
     wide: dict[_Seat, list[int]] = {}
     seats: list[tuple[int, int, tuple[int, ...]]] = []
-    for node, there in enumerate(state):
+    for node, there in enumerate(nodes):
         for seat in there:
             number, _, cores = seat
             if jobs[number].nodes > 1:
                 wide.setdefault(seat, []).append(node)
             else:
                 seats.append((number, cores, (node,)))
-    seats += [(number, cores, tuple(nodes)) for (number, _, cores), nodes in wide.items()]
+    seats += [(number, cores, tuple(places)) for (number, _, cores), places in wide.items()]
     return sorted(seats)

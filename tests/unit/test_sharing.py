@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from ridgepoint.core.rates import ideal_machine
 from ridgepoint.models.scaling import Problem, Scaling
-from ridgepoint.models.scaling.placements import CannotPlace, sharing_study
+from ridgepoint.models.scaling.placements import CannotPlace
+from ridgepoint.models.scaling.placing import sharing_study
 from ridgepoint.models.scaling.sharing import Job, alone, fair_division
 
 NODE = ideal_machine(core_rate=8e9, memory_bytes_per_s=16e9, link_bytes_per_s=2e9, cores=8)

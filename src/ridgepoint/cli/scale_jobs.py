@@ -12,7 +12,8 @@ from ridgepoint.cli import common
 from ridgepoint.cli import scale_inputs as inputs
 from ridgepoint.core.documents import fields_of, report
 from ridgepoint.models.scaling import Problem, Scaling
-from ridgepoint.models.scaling.placements import Placement, SharingStudy, sharing_study
+from ridgepoint.models.scaling.placements import Placement, SharingStudy
+from ridgepoint.models.scaling.placing import sharing_study
 
 _OF_ONE_PROBLEM = (
     "case", "size", "op", "bytes", "exchanged", "messages", "share", "efficiency", "runs_file",

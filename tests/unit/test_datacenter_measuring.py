@@ -12,7 +12,7 @@ from ridgepoint.suites.datacenter import measuring
 def no_source(monkeypatch):
     """Leave counting from source out."""
 
-    def refuse(case):
+    def refuse(case, folder):
         raise CannotMeasure("cannot count", reason="there is no clang", remedy="install it")
 
     monkeypatch.setattr(measuring, "_from_source", refuse)
@@ -41,7 +41,7 @@ def test_a_request_to_stop_is_no_failed_case(monkeypatch):
     """SIGTERM ends all of it, and not only the case that it fell into."""
     begun = []
 
-    def stop(case, times):
+    def stop(case, times, folder):
         begun.append(case)
         raise Interrupted("cannot go on: SIGTERM asks to stop")
 

@@ -30,7 +30,7 @@ def sharing_heading(study: SharingStudy) -> list[str]:
     overlap = {"none": "no overlap", "full": "full overlap"}.get(
         str(scaling.overlap), f"partial overlap, k = {scaling.overlap}"
     )
-    placements = amount(study.compared, "different placement")
+    placements = amount(len(study.placements), "different placement")
     compared = (
         f"all {placements} compared"
         if study.is_complete
@@ -45,15 +45,12 @@ def sharing_heading(study: SharingStudy) -> list[str]:
 
 
 def nodes_in_words(placement: Placement) -> str:
-    """Return which jobs meet: ``product 4 + triad 4 | 3 nodes: 2 x solver 2``."""
+    """Return which jobs are on which node: ``product 4 + triad 4 | 2 x solver 2``."""
     by_node: dict[int, Counter[str]] = {load.node: Counter() for load in placement.loads}
     for share in placement.shares:
         for node in share.nodes:
             by_node[node][f"{printable(share.name)} {share.cores}"] += 1
-    alike = Counter(
+    return " | ".join(
         " + ".join(f"{count} x {job}" if count > 1 else job for job, count in sorted(jobs.items()))
         for jobs in by_node.values()
-    )
-    return " | ".join(
-        f"{count} nodes: {jobs}" if count > 1 else jobs for jobs, count in alike.items()
     )

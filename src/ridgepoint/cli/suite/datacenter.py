@@ -10,7 +10,9 @@ import click
 
 from ridgepoint.cli import common
 from ridgepoint.cli.suite import options, results
+from ridgepoint.cli.suite.datacenter_cases import chosen_cases
 from ridgepoint.cli.suite.datacenter_shown import draw, draw_hosts, kept, show_published
+from ridgepoint.cli.suite.datacenter_spark import measured_in_spark
 
 if TYPE_CHECKING:
     from ridgepoint.suites.datacenter import Workload
@@ -37,6 +39,25 @@ _UNDER_MPI = frozenset(("names", "ranks", "launcher", "full", "output", "as_json
     "--launcher",
     metavar="COMMAND",
     help="Command that starts the ranks, such as 'srun -n {ranks}'.  [default: mpirun]",
+)
+@click.option(
+    "--size",
+    metavar="SIZE",
+    help="Measure this size, such as 15GB or 1e9, in what --list says that a size counts.",
+)
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True, readable=True),
+    metavar="FILE",
+    help="Measure on your own data: a text, integers, reviews, ...",
+)
+@click.option("--pattern", metavar="TEXT", help="What Grep searches for.  [default: beba]")
+@click.option(
+    "--stack",
+    type=click.Choice(["c++", "spark"]),
+    default="c++",
+    show_default=True,
+    help="Run sort, grep and wordcount in PySpark too, and compare times and results.",
 )
 @click.option(
     "--published",
@@ -66,6 +87,10 @@ def command(
     full: bool,
     ranks: int | None,
     launcher: str | None,
+    size: str | None,
+    data: Path | None,
+    pattern: str | None,
+    stack: str,
     published: bool,
     folder: Path | None,
     sources: tuple[Path, ...],
@@ -79,7 +104,7 @@ def command(
     built and measured as it was and as it is after each step of optimisation. Their basic
     operations are counted, and the tables of the DC-Roofline paper printed for this machine.
     """
-    from ridgepoint.suites.datacenter.measuring import cases
+    from ridgepoint.suites.datacenter.stacks import IN_SPARK
 
     if published:
         _refuse_all_but(context, {*_SHOWN, "published"}, "--published")
@@ -98,10 +123,23 @@ def command(
         return _run_mpi(names, ranks, full=full, launcher=launcher, as_json=as_json, output=output)
     if launcher is not None:
         raise click.UsageError("--launcher needs the number of ranks: add --mpi 2")
-    chosen = cases(names, threads=threads, full=full)
+    chosen = chosen_cases(
+        names or (IN_SPARK if stack == "spark" else ()),
+        threads=threads,
+        full=full,
+        size=size,
+        data=data,
+        pattern=pattern,
+    )
     if only_list:
         _list(chosen)
         return 0
+    if stack == "spark":
+        if folder is not None:
+            raise click.UsageError("--figures cannot be combined with --stack spark")
+        compared = measured_in_spark(chosen, archive_path)
+        results.show_and_keep(compared, as_json=as_json, output=output)
+        return 2 if compared.unmeasured else 0
     if folder is not None:
         common.made_folder(folder)
     study = _measured(chosen, archive_path)
@@ -198,10 +236,13 @@ def _list(cases: Sequence[DatacenterCase]) -> None:
 def _measured(cases: Sequence[DatacenterCase], archive_path: Path | None) -> DatacenterStudy:
     from ridgepoint.kept.archive import Archive
     from ridgepoint.suites.datacenter import require_buildable
+    from ridgepoint.suites.datacenter.inputs import require_data, require_room
     from ridgepoint.suites.datacenter.measuring import run_datacenter
     from ridgepoint.suites.datacenter.results import DatacenterStudy
 
     require_buildable()
+    require_data(cases)
+    require_room(cases)
     with Archive(archive_path) as archive, common.progress() as shown:
         _, machine = common.machine_of_this_host(archive, shown, knowing="bop")
         return DatacenterStudy(machine=machine, results=run_datacenter(cases, report=shown.step))

@@ -9,6 +9,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from ridgepoint.core.machine import Machine
+from ridgepoint.core.units import format_si
 from ridgepoint.models.dc_roofline import by_design
 from ridgepoint.models.work import WORK_UNITS, Metric
 from ridgepoint.show.tables.layout import caution_list, one_of_each_kind, plain_table
@@ -23,7 +24,7 @@ from ridgepoint.show.words import (
     shown_gain,
     shown_within,
 )
-from ridgepoint.suites.datacenter.results import DatacenterStudy, Step, StepGain
+from ridgepoint.suites.datacenter.results import DatacenterCase, DatacenterStudy, Step, StepGain
 from ridgepoint.suites.datacenter.work import (
     TOOLS,
     MeasuredCase,
@@ -184,7 +185,7 @@ def _tools(cases: Iterable[MeasuredCase]) -> list[RenderableType] | None:
         (
             measured.case.title,
             _amount(measured.work("bop")),
-            f"{measured.case.size} {measured.case.size_unit}",
+            shown_scale(measured.case),
             _amount(measured.measurement.counted.counts.eq3_bop),
             shown_within(measured.time_s, "s"),
         )
@@ -246,6 +247,13 @@ def _gain_row(measured: MeasuredCase, cells: tuple[str, str]) -> tuple[str, ...]
         _rate(measured.bytes_per_s),
         *cells,
     )
+
+
+def shown_scale(case: DatacenterCase) -> str:
+    """Return the size of a case with its unit."""
+    if case.size_unit == "bytes":
+        return format_si(case.size, "B")
+    return f"{format_si(case.size, '').strip()} {case.size_unit}"
 
 
 def _rate(value: float | None) -> str:

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
-
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from ridgepoint.core.presenting import amount
 from ridgepoint.core.units import format_si
-from ridgepoint.models.scaling.placements import Placement, SharingStudy
+from ridgepoint.models.scaling.placements import JobShare, Placement, SharingStudy
 from ridgepoint.show.sharing_text import nodes_in_words, sharing_heading
 from ridgepoint.show.tables.layout import plain_table, sections
 from ridgepoint.show.tables.scaling_table import LIMITERS
-from ridgepoint.show.words import UNKNOWN, printable
+from ridgepoint.show.words import printable
 
-_MOST_NAMED = 3
-"""Nodes that are named by their numbers; of more, their number."""
-_KEY = "wanted, got: bandwidth of each node's memory, alone and beside the others"
 _MOST_LISTED = 5
 """Placements, the best first, besides the worst."""
 
@@ -34,59 +27,48 @@ def sharing_table(study: SharingStudy) -> RenderableType:
 
 
 def _jobs(placement: Placement) -> RenderableType:
-    """Return the jobs of a placement, one row for those that are alike."""
-    right = ("count", "cores", "alone", "shared", "slowdown", "wanted", "got")
-    table = plain_table("best: job", *right, "limited by", "on", right=right)
-    rows: dict[tuple[str, ...], list[int]] = {}
-    counts: Counter[tuple[str, ...]] = Counter()
+    """Return the jobs of a placement, one row each."""
+    right = ("cores", "alone", "shared", "slowdown", "memory wanted", "got")
+    table = plain_table("best: job", "on", *right, "limited by", right=right)
     for share in placement.shares:
-        row = (
+        table.add_row(
+            printable(share.name),
+            ", ".join(map(str, share.nodes)),
             str(share.cores),
             format_si(share.alone_s, "s"),
             format_si(share.shared_s, "s"),
             f"{share.slowdown:.3g}",
             format_si(share.wanted_bytes_per_s, "B/s"),
             format_si(share.memory_bytes_per_s, "B/s"),
-            LIMITERS.get(share.limiter, share.limiter),
+            _limiter(share),
         )
-        counts[share.name, *row] += 1
-        rows.setdefault((share.name, *row), []).extend(share.nodes)
-    for key, nodes in rows.items():
-        where = _nodes_named(sorted(set(nodes)))
-        table.add_row(printable(key[0]), str(counts[key]), *key[1:], where)
-    return Group(table, Text(_KEY))
+    return table
 
 
-def _nodes_named(nodes: Sequence[int]) -> str:
-    """Return the nodes by number, or, of many, how many there are."""
-    if len(nodes) > _MOST_NAMED:
-        return amount(len(nodes), "node")
-    return f"node{'s' * (len(nodes) > 1)} {', '.join(map(str, nodes))}"
+def _limiter(share: JobShare) -> str:
+    return LIMITERS.get(share.limiter, share.limiter)
 
 
 def _nodes(study: SharingStudy) -> RenderableType:
-    """Return what is used of each node, one row for those that are alike."""
-    right = ("cores", "of", "memory", "of ")
-    table = plain_table("on", *right, right=right)
-    rows: dict[tuple[str, str, str, str], list[int]] = {}
+    """Return what is used of each node."""
+    right = ("node", "cores", "of", "memory", "of ")
+    table = plain_table(*right, right=right)
     for load in study.best.loads:
         limit = load.memory_limit
-        row = (
+        table.add_row(
+            str(load.node),
             str(load.cores),
             str(study.jobs[0].scaling.machine.cores),
             format_si(load.memory_bytes_per_s, "B/s"),
-            UNKNOWN if limit is None else format_si(limit, "B/s"),
+            "unknown" if limit is None else format_si(limit, "B/s"),
         )
-        rows.setdefault(row, []).append(load.node)
-    for row, nodes in rows.items():
-        table.add_row(_nodes_named(nodes), *row)
     return table
 
 
 def _placements(study: SharingStudy) -> RenderableType:
     """Return the best placements, and the worst."""
     right = ("throughput", "mean slowdown", "largest")
-    table = plain_table("placement", *right, "jobs and their cores, by node", right=right)
+    table = plain_table("placement", *right, "jobs with their cores, node by node", right=right)
     shown = [(str(rank), each) for rank, each in enumerate(study.placements[:_MOST_LISTED], 1)]
     if len(study.placements) > len(shown):
         shown.append(("worst", study.worst))

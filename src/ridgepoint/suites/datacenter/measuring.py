@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 from ridgepoint.core.basic_operations import BasicOperations
 from ridgepoint.core.errors import CannotMeasure, ProgramFailed, RidgepointError
@@ -11,13 +15,21 @@ from ridgepoint.core.measurement import Measurement
 from ridgepoint.host.process import ask
 from ridgepoint.host.run import Run, run
 from ridgepoint.host.standard_input import no_standard_input
-from ridgepoint.meters import Selection
+from ridgepoint.meters import Meter, Selection
 from ridgepoint.meters.first_choice import first_choice
 from ridgepoint.meters.source import built, count
 from ridgepoint.profiling.in_turn import native_times_in_turn
 from ridgepoint.profiling.native_times import NativeTimes
 from ridgepoint.profiling.program import measure_program
 from ridgepoint.suites.datacenter.build import compile_flags
+from ridgepoint.suites.datacenter.inputs import in_files
+from ridgepoint.suites.datacenter.large import (
+    continued_measurement,
+    continued_operations,
+    grown_to,
+    is_counted_in_parts,
+    parts,
+)
 from ridgepoint.suites.datacenter.programs import REGION, WORKLOADS, Workload, arguments
 from ridgepoint.suites.datacenter.results import DatacenterCase, DatacenterResult, Step
 from ridgepoint.suites.datacenter.running import command
@@ -29,10 +41,18 @@ _STEPS: tuple[tuple[Step, str, str], ...] = (
     ("prefetch", "optimised", "prefetch"),
     ("SIMD", "native", "simd"),
 )
+_TIMES_AS_LARGE = 4
+"""The larger part that is counted, in the smaller one."""
 
 
 def cases(
-    names: Sequence[str] = (), *, threads: int = 1, full: bool = False
+    names: Sequence[str] = (),
+    *,
+    threads: int = 1,
+    full: bool = False,
+    size: int | None = None,
+    data: Path | None = None,
+    pattern: str | None = None,
 ) -> tuple[DatacenterCase, ...]:
     """Return the cases of the workloads, one for each step.
 
@@ -43,11 +63,45 @@ def cases(
     threads : int
     full : bool
         Whether to use the default sizes instead of the quick ones.
+    size : int or None
+        Size of all of them, whose sizes count the same; None: their own.
+    data : Path or None
+        File of data for all of them; None: made from a seed.
+    pattern : str or None
+        What Grep searches for; None: what occurs in its own data.
+
+    Raises
+    ------
+    ValueError
+        If the sizes of the workloads do not count the same, or they read different data.
+    OSError
+        If there is no such file.
     """
     chosen = [WORKLOADS[name] for name in dict.fromkeys(names)] or list(WORKLOADS.values())
-    return tuple(
+    if size is not None:
+        _require_alike("sizes count", {one.name: one.size_unit for one in chosen})
+    if data is not None:
+        _require_alike("data are", {one.name: one.data or "none" for one in chosen})
+    found = tuple(
         case for workload in chosen for case in _steps(workload, threads=threads, full=full)
     )
+    if size is not None:
+        found = tuple(replace(case, size=size) for case in found)
+    if data is not None:
+        n_bytes, where = data.stat().st_size, str(data.resolve())
+        found = tuple(replace(case, data=where, size=n_bytes, size_unit="bytes") for case in found)
+    return tuple(
+        replace(case, pattern=pattern) if case.workload == "grep" else case for case in found
+    )
+
+
+def _require_alike(what: str, of_names: dict[str, str]) -> None:
+    kinds = set(of_names.values())
+    if len(kinds) > 1:
+        said = ", ".join(f"{name}: {kind}" for name, kind in of_names.items())
+        raise ValueError(f"the workloads' {what} different things ({said})")
+    if kinds == {"none"}:
+        raise ValueError(f"{', '.join(of_names)} reads no data")
 
 
 def _steps(workload: Workload, *, threads: int, full: bool) -> Iterator[DatacenterCase]:
@@ -84,40 +138,57 @@ def run_datacenter(
     what changes about the machine meanwhile changes it for all of them. Basic operations are
     counted in the source: the difference between running the measured part twice and once.
     """
-    sources: dict[tuple[str, str, str], BasicOperations | RidgepointError] = {}
-    timed: dict[DatacenterCase, NativeTimes | RidgepointError] = {}
-
-    def measure(case: DatacenterCase) -> Measurement:
-        return _measured(case, timed[case])
-
-    results = []
+    results: dict[DatacenterCase, DatacenterResult] = {}
     for case in chosen:
-        steps = [other for other in chosen if _is_same_task(case, other)]
-        if case not in timed:
-            report(f"timing {case.title}: {', '.join(step.step for step in steps)}")
-            timed.update(_timed_in_turn(steps))
+        if case not in results:
+            steps = [other for other in chosen if _is_same_task(case, other)]
+            results.update(zip(steps, _results(steps, report), strict=True))
+    return tuple(results[case] for case in chosen)
+
+
+def _results(
+    steps: Sequence[DatacenterCase], report: Callable[[str], None]
+) -> list[DatacenterResult]:
+    """Return the results of the steps of a workload, whose data are made once."""
+    try:
+        with in_files(steps[0], report) as (first, folder):
+            own = [replace(step, data=first.data) for step in steps]
+            found = list(_results_on(own, folder, report))
+    except CannotMeasure as error:
+        return [
+            DatacenterResult(case=step, measurement=None, source=None, failures=(str(error),))
+            for step in steps
+        ]
+    return [replace(result, case=step) for result, step in zip(found, steps, strict=True)]
+
+
+def _results_on(
+    steps: Sequence[DatacenterCase], folder: Path, report: Callable[[str], None]
+) -> Iterator[DatacenterResult]:
+    """Yield results on data that are there; parts of them are written to a folder."""
+    report(f"timing {steps[0].title}: {', '.join(step.step for step in steps)}")
+    times = _timed_in_turn(steps)
+    sources: dict[tuple[str, str], BasicOperations | RidgepointError] = {}
+    for case in steps:
         report(f"counting {case}")
-        measured = attempt(measure, case)
+        measured = attempt(lambda case: _measured(case, times[case], folder), case)
         # Operations defined by the source do not depend on the compiler's optimisation.
-        key = (case.workload, case.form, "native" if case.variant == "native" else "")
+        key = (case.form, "native" if case.variant == "native" else "")
         if key not in sources:
             report(f"counting {case} from its source")
-            sources[key] = attempt(_from_source, case)
+            sources[key] = attempt(lambda case: _from_source(case, folder), case)
         source = sources[key]
-        results.append(
-            DatacenterResult(
-                case=case,
-                measurement=measured if isinstance(measured, Measurement) else None,
-                source=source if isinstance(source, BasicOperations) else None,
-                failures=tuple(
-                    str(outcome)
-                    for outcome in (measured, source)
-                    if isinstance(outcome, RidgepointError)
-                ),
-                is_in_turn=len(steps) > 1,
-            )
+        yield DatacenterResult(
+            case=case,
+            measurement=measured if isinstance(measured, Measurement) else None,
+            source=source if isinstance(source, BasicOperations) else None,
+            failures=tuple(
+                str(outcome)
+                for outcome in (measured, source)
+                if isinstance(outcome, RidgepointError)
+            ),
+            is_in_turn=len(steps) > 1,
         )
-    return tuple(results)
 
 
 def _is_same_task(case: DatacenterCase, other: DatacenterCase) -> bool:
@@ -144,22 +215,31 @@ def _timed_in_turn(
     return {**failures, **dict(zip(commands, times, strict=True))}
 
 
-def _command(case: DatacenterCase) -> list[str]:
-    return command(
-        case.workload,
-        variant=case.variant,
-        form=case.form,
-        size=case.size,
-        threads=case.threads,
-    )
+def _command(case: DatacenterCase, options: Sequence[str] = ()) -> list[str]:
+    return command(case.workload, variant=case.variant, **_arguments(case, options))
 
 
-def _measured(case: DatacenterCase, times: NativeTimes | RidgepointError) -> Measurement:
+def _arguments(case: DatacenterCase, options: Sequence[str]) -> dict[str, Any]:
+    pattern = () if case.pattern is None else ("--pattern", case.pattern)
+    return {
+        "form": case.form,
+        "size": case.size,
+        "input": case.data,
+        "threads": case.threads,
+        "options": (*pattern, *options),
+    }
+
+
+def _measured(
+    case: DatacenterCase, times: NativeTimes | RidgepointError, folder: Path
+) -> Measurement:
     meter = first_choice(cpus=case.threads, region=REGION, all_threads=case.threads > 1, cold=True)
     asked = _command(case)
     try:
         if isinstance(times, RidgepointError):
             raise times
+        if is_counted_in_parts(case):
+            return _counted_in_parts(case, times, meter, folder)
         return measure_program(asked, meter=meter, output="discard", times=times)
     except ProgramFailed as error:
         raise CannotMeasure(
@@ -169,6 +249,22 @@ def _measured(case: DatacenterCase, times: NativeTimes | RidgepointError) -> Mea
         ) from error
 
 
+def _counted_in_parts(
+    case: DatacenterCase, times: NativeTimes, meter: Meter, folder: Path
+) -> Measurement:
+    quick = WORKLOADS[case.workload].quick_size
+    chosen = parts(case, folder, (quick, _TIMES_AS_LARGE * quick))
+    first, second = (
+        measure_program(
+            _command(part.case, part.options), meter=meter, output="discard", counts_only=True
+        )
+        for part in chosen
+    )
+    return continued_measurement(
+        case, chosen, (first.counted, second), times, command=_command(case)
+    )
+
+
 def _complaint(asked: Sequence[str]) -> str | None:
     """Return the message of a failed program, from one more run; None: it has none."""
     answer = ask(asked)
@@ -176,27 +272,43 @@ def _complaint(asked: Sequence[str]) -> str | None:
     return lines[-1] if answer.status and lines else None
 
 
-def _from_source(case: DatacenterCase) -> BasicOperations:
+def _from_source(case: DatacenterCase, folder: Path) -> BasicOperations:
+    with counting_program(case) as counting:
+        if not is_counted_in_parts(case):
+            return operations_of(case, counting)
+        usual = WORKLOADS[case.workload].default_size
+        chosen = parts(case, folder, (usual, 2 * usual))
+        first, second = (operations_of(part.case, counting, part.options) for part in chosen)
+    return continued_operations(first, second, grown_to(case, chosen))
+
+
+@contextmanager
+def counting_program(case: DatacenterCase) -> Iterator[Path]:
+    """Provide the program of a case, built so that it counts the operations of its source."""
     source = str(WORKLOADS[case.workload].source)
     # The last optimisation level wins; the counts depend on none.
     flags = [*compile_flags(case.workload, variant=case.variant, marked=False), "-O2"]
     with built([source], flags, say=lambda what: None, with_plain=False) as (counting, _):
-        once, twice = (
-            count(
-                [
-                    str(counting),
-                    *arguments(
-                        case.workload,
-                        form=case.form,
-                        size=case.size,
-                        threads=case.threads,
-                        repeat=repeat,
-                    ),
-                ],
-                launch=_launch,
-            )
-            for repeat in (1, 2)
+        yield counting
+
+
+def operations_of(
+    case: DatacenterCase, counting: Path, options: Sequence[str] = ()
+) -> BasicOperations:
+    """Return the operations of the measured part: those of running it twice and not only once.
+
+    Raises
+    ------
+    CannotMeasure
+        If a run fails.
+    """
+    once, twice = (
+        count(
+            [str(counting), *arguments(case.workload, repeat=repeat, **_arguments(case, options))],
+            launch=_launch,
         )
+        for repeat in (1, 2)
+    )
     for done in (once, twice):
         if done.exit_status or not done.complete:
             raise CannotMeasure(

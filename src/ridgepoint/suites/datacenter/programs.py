@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from os import fspath
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from os import PathLike
+
+Growth = Literal["n", "n log n"]
 
 REGION = "measured"
 """The region that each program marks: its work, without making or loading the data it holds."""
@@ -42,6 +44,17 @@ class Workload:
         Name of the result that depends on the data alone, not on the order of threads.
     checks : str
         Description of the check with ``check=True``.
+    unit_bytes : float
+        Bytes of the data, for each unit of size, at most.
+    held : tuple of (float, int)
+        Bytes of memory that it holds, as a factor and the power of the size; a workload that
+        streams its data holds hardly any.
+    growth : {"n", "n log n"} or None
+        How its work grows with the size, so that a part may be counted instead of all; None: as
+        the data happen to be.
+    block : int or None
+        Units that it holds at once, where that is an option of the program; more are written to
+        temporary files of 8 bytes each.
     traditional : bool
         Whether it is not a datacenter workload, but for comparison.
     contracts : bool
@@ -59,8 +72,22 @@ class Workload:
     data: str | None
     result: str
     checks: str
+    unit_bytes: float = 0.0
+    held: tuple[float, int] = (0.0, 1)
+    growth: Growth | None = None
+    block: int | None = None
     traditional: bool = False
     contracts: bool = False
+
+    def held_bytes(self, size: int) -> float:
+        """Return the memory that it takes for a size, about."""
+        factor, power = self.held
+        return factor * float(min(size, self.block or size)) ** power
+
+    def written_bytes(self, size: int) -> float:
+        """Return the disk that it takes for its data and its temporary files, at most."""
+        runs = 8.0 * size if self.block is not None and size > self.block else 0.0
+        return self.unit_bytes * size + runs
 
     @property
     def source(self) -> Path:
@@ -107,6 +134,10 @@ WORKLOADS = {
             name="sort",
             title="Sort",
             summary="sort 64-bit integers by quick sort and merging",
+            unit_bytes=21,
+            held=(16, 1),
+            growth="n log n",
+            block=50_000_000,
             forms=("original", "prefetch", "simd"),
             size_unit="records",
             default_size=1_000_000,
@@ -119,6 +150,8 @@ WORKLOADS = {
             name="grep",
             title="Grep",
             summary="count occurrences of a string, or lines that match an expression",
+            unit_bytes=1,
+            growth="n",
             forms=("original", "prefetch", "lines"),
             size_unit="bytes",
             default_size=10_000_000,
@@ -131,6 +164,8 @@ WORKLOADS = {
             name="wordcount",
             title="WordCount",
             summary="count the words of a text: all words, different words, the most frequent word",
+            unit_bytes=1,
+            growth="n",
             forms=("original", "prefetch"),
             size_unit="bytes",
             default_size=10_000_000,
@@ -145,6 +180,8 @@ WORKLOADS = {
             name="bayes",
             title="Bayes",
             summary="train naive Bayes on four of five reviews and classify the fifth",
+            unit_bytes=1.01,
+            held=(2.5, 1),
             forms=("original", "prefetch"),
             size_unit="bytes",
             default_size=5_000_000,
@@ -157,6 +194,8 @@ WORKLOADS = {
             name="kmeans",
             title="Kmeans",
             summary="cluster points by Lloyd's iteration in float32",
+            unit_bytes=90,
+            held=(540, 1),
             forms=("original", "prefetch"),
             size_unit="points",
             default_size=100_000,
@@ -169,6 +208,8 @@ WORKLOADS = {
             name="rankserv",
             title="RankServ",
             summary="answer 2000 requests by ranked search (BM25); a program of our own",
+            unit_bytes=1400,
+            held=(5600, 1),
             forms=("original", "prefetch"),
             size_unit="documents",
             default_size=20_000,
@@ -181,6 +222,7 @@ WORKLOADS = {
             name="lu",
             title="HPL",
             summary="solve a dense system in fp64 by LU with partial pivoting, as HPL does",
+            held=(16, 2),
             forms=("original",),
             size_unit="equations",
             default_size=500,
@@ -195,6 +237,8 @@ WORKLOADS = {
             name="bfs",
             title="Graph500",
             summary="search a Kronecker graph breadth first from 16 roots, as Graph500 does",
+            unit_bytes=1408,
+            held=(512, 1),
             forms=("original", "prefetch"),
             size_unit="vertices",
             default_size=65_536,
@@ -208,6 +252,7 @@ WORKLOADS = {
             name="stream",
             title="Stream",
             summary="copy, scale, add and triad of three arrays, ten times",
+            held=(24, 1),
             forms=("original",),
             size_unit="elements",
             default_size=10_000_000,

@@ -45,6 +45,10 @@ class DatacenterCase:
     size_unit : str
         Unit of `size`.
     threads : int
+    data : str or None
+        File of its data, whose bytes are the size; None: made from a seed.
+    pattern : str or None
+        What Grep searches for; None: what occurs in its own data.
     """
 
     workload: str
@@ -56,6 +60,8 @@ class DatacenterCase:
     size: int
     size_unit: str
     threads: int
+    data: str | None = None
+    pattern: str | None = None
 
     def __str__(self) -> str:
         return f"{self.title}, {self.step}"

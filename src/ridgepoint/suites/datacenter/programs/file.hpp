@@ -78,45 +78,74 @@ class File {
         return done;
     }
 
-  private:
     [[noreturn]] void fail_reading() const {
         throw Failure("cannot read " + quoted(name_), system_error(), "look at the disk it is on");
     }
 
+  private:
+
     int fd_;
     std::string name_;
+};
+
+// The bytes of a file where the program itself loads them. A copy into a buffer would be the
+// kernel's work, which no count of the program sees, and would hold a file that memory does not.
+class Mapping {
+  public:
+    explicit Mapping(const File &file) : size_(file.size()) {
+        if (size_ == 0) return;
+        void *bytes = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, file.fd(), 0);
+        if (bytes == MAP_FAILED) file.fail_reading();
+        bytes_ = static_cast<const char *>(bytes);
+        ::madvise(bytes, size_, MADV_SEQUENTIAL); // only a hint
+    }
+    Mapping(const Mapping &) = delete;
+    Mapping &operator=(const Mapping &) = delete;
+    ~Mapping() {
+        if (bytes_) ::munmap(const_cast<char *>(bytes_), size_);
+    }
+
+    const char *bytes() const { return bytes_; }
+    uint64_t size() const { return size_; }
+
+  private:
+    uint64_t size_;
+    const char *bytes_ = nullptr;
 };
 
 // Reads a file, or a part of it, from front to end.
 class Reader {
   public:
     explicit Reader(const File &file, uint64_t begin = 0, size_t chunk_bytes = 1 << 16)
-        : file_(file), offset_(begin), buffer_(chunk_bytes) {}
+        : mapping_(file), offset_(begin), chunk_bytes_(chunk_bytes) {}
 
     // Return the next byte as 0 to 255, or -1 at the end.
     int next() {
         if (at_ == count_ && !refill()) return -1;
-        return (unsigned char)buffer_[at_++];
+        return (unsigned char)chunk_[at_++];
     }
 
     // Return the next bytes up to a chunk; `count` is 0 at the end.
     const char *chunk(size_t &count) {
         refill();
         at_ = count = count_;
-        return buffer_.data();
+        return chunk_;
     }
 
   private:
     bool refill() {
-        count_ = file_.read_at(offset_, buffer_.data(), buffer_.size());
+        const uint64_t left = offset_ < mapping_.size() ? mapping_.size() - offset_ : 0;
+        chunk_ = mapping_.bytes() + offset_;
+        count_ = left < chunk_bytes_ ? size_t(left) : chunk_bytes_;
         offset_ += count_;
         at_ = 0;
         return count_ > 0;
     }
 
-    const File &file_;
+    const Mapping mapping_;
     uint64_t offset_;
-    std::vector<char> buffer_;
+    const size_t chunk_bytes_;
+    const char *chunk_ = nullptr;
     size_t at_ = 0, count_ = 0;
 };
 

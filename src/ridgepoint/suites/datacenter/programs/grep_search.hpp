@@ -30,13 +30,14 @@ uint64_t occurrences(const char *text, size_t n, size_t starts, const std::strin
 template <bool prefetch>
 uint64_t count_occurrences(const File &input, Share part, const std::string &pattern, size_t chunk) {
     // Chunks overlap by all but one byte of the pattern, so that each match is whole in one.
-    std::vector<char> buffer(chunk + pattern.size() - 1);
+    const Mapping text(input);
     uint64_t found = 0;
     while (part.begin < part.end) {
         const uint64_t left = part.end - part.begin;
         const size_t starts = left < chunk ? size_t(left) : chunk;
-        const size_t n = input.read_at(part.begin, buffer.data(), starts + pattern.size() - 1);
-        found += occurrences<prefetch>(buffer.data(), n, starts, pattern);
+        const uint64_t rest = text.size() - part.begin, wanted = starts + pattern.size() - 1;
+        const size_t n = size_t(rest < wanted ? rest : wanted);
+        found += occurrences<prefetch>(text.bytes() + part.begin, n, starts, pattern);
         part.begin += starts;
     }
     return found;

@@ -38,6 +38,7 @@ Memory data volume [GBytes],4.0,,,,,
 """
 
 
+CAPTURE = Path(__file__).parents[1] / "data" / "ncu" / "saxpy.csv"
 PAGE = (Path(__file__).parents[2] / "docs" / "placing.md").read_text()
 SHOWN = re.findall(r"^\$ ridgepoint ((?:[^\n]*\\\n)*[^\n]*)", PAGE, flags=re.MULTILINE)
 
@@ -263,6 +264,45 @@ def test_a_table_of_likwid_has_a_point_for_each_region(tmp_path):
     assert (triad.bytes_moved.median, triad.runtime.median) == (16e9, 2.0)
     assert init.resource == "fp32"
     assert (init.read.median, init.write.median, init.work_done.median) == (1e9, 3e9, 5e8)
+
+
+def capture(folder, *, without=""):
+    """Write a real capture of traffic and time, with rows of work added as they are printed."""
+    lines = CAPTURE.read_text().splitlines(keepends=True)
+    row = next(line for line in lines if '"dram__bytes_op_read.sum"' in line)
+    for kind, count in (("fadd", "0"), ("fmul", "0"), ("ffma", "16,777,216")):
+        metric = f"smsp__sass_thread_inst_executed_op_{kind}_pred_on.sum"
+        own = row.replace("dram__bytes_op_read.sum", metric).replace('"byte"', '"inst"')
+        lines.append(own.replace("134,221,568", count))
+    path = folder / "ncu.csv"
+    path.write_text("".join(line for line in lines if not without or without not in line))
+    return path
+
+
+def test_a_table_of_nsight_compute_has_a_point_for_each_kernel(cli, tmp_path):
+    """By hand: 2^24 FMA of fp32; 134.2 MB read, 43.63 MB written, 292.9 us."""
+    status, out, err = cli("plot", "--machine", "h200", "--json", "--points", capture(tmp_path))
+    (point,) = json.loads(out)["points"]
+
+    assert (status, err) == (0, "")
+    assert "saxpy_kernel" in point["name"]
+    assert point["resource"] == "fp32"
+    assert point["given"]["work"]["value"] == 2 * 2**24
+    assert point["given"]["read"]["value"] == 134_221_568
+    assert point["given"]["write"]["value"] == 43_631_104
+    assert point["given"]["runtime"]["value"] == pytest.approx(292_928e-9)
+
+
+@pytest.mark.parametrize(
+    ("without", "said"),
+    [("dram__bytes_op_read", "no bytes of DRAM"), ("op_ffma_pred", "no kernel in it has flop"),
+     ("op_fadd_pred", "no kernel in it has flop"), ("sum", "it has no bytes of DRAM")],
+)  # fmt: skip
+def test_a_table_of_nsight_compute_that_lacks_metrics_says_which(cli, tmp_path, without, said):
+    """Unknown work and bytes are not 0."""
+    path = capture(tmp_path, without=without)
+
+    refused(cli("plot", "--machine", "h200", "--points", path), said, "gpu__time_duration.sum")
 
 
 def test_toml_has_a_table_for_each_point(tmp_path):

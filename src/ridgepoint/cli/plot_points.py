@@ -38,7 +38,7 @@ def points_options(command: _Command) -> _Command:
         metavar="FILE",
         help=(
             "Place the points of a .csv file, with columns named like the keys of --point or as "
-            "LIKWID writes them, or of a .toml file. May be repeated."
+            "LIKWID and 'ncu --csv' write them, or of a .toml file. May be repeated."
         ),
     )
     return of_points(of_files(command))
@@ -65,12 +65,20 @@ def given_points(
     """
     points = [_point(text, metric) for text in texts]
     for path in files:
-        from ridgepoint.kept.points import read_given
-
-        points += read_given(path, precision="bop" if metric == "bop" else "fp64")
+        points += _of_file(path, metric)
     _require_own_names(point.name for point in points)
     _require_one_metric(points, metric)
     return tuple(points)
+
+
+def _of_file(path: Path, metric: Metric | None) -> tuple[GivenPoint, ...]:
+    from ridgepoint.kept.point_table import text_of
+    from ridgepoint.kept.points import read_given
+    from ridgepoint.meters.ncu.points import is_table, points_of
+
+    if path.suffix.lower() == ".csv" and is_table(text := text_of(path)):
+        return points_of(text, path)
+    return read_given(path, precision="bop" if metric == "bop" else "fp64")
 
 
 def _point(text: str, metric: Metric | None) -> GivenPoint:

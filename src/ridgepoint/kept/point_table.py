@@ -82,8 +82,14 @@ def read_rows(path: Path) -> tuple[Row, ...]:
     return points
 
 
-def _cells(path: Path) -> list[tuple[int, list[str]]]:
-    """Return the rows with their lines, without empty rows and comments."""
+def text_of(path: Path) -> str:
+    """Return the text of a table.
+
+    Raises
+    ------
+    InvalidDocument
+        If it cannot be read.
+    """
     try:
         with path.open("rb") as file:
             content = file.read(_LARGEST + 1)
@@ -92,6 +98,12 @@ def _cells(path: Path) -> list[tuple[int, list[str]]]:
         raise _refused(path, None, reason_of(error), "give a CSV file in UTF-8") from error
     if len(content) > _LARGEST:
         raise _refused(path, None, "it is larger than 10 MB", "give a table of points")
+    return text
+
+
+def _cells(path: Path) -> list[tuple[int, list[str]]]:
+    """Return the rows with their lines, without empty rows and comments."""
+    text = text_of(path)
     reader = csv.reader(text.splitlines(), skipinitialspace=True)
     rows = []
     try:

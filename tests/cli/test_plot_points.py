@@ -134,6 +134,33 @@ def test_every_machine_has_a_row_for_each_point(cli):
     ]
 
 
+def test_rates_of_the_table_may_be_per_cycle(cli):
+    """1.5 Gflop/s at 3.2 GHz, of at most 19.84 GB/s x 3/16; an interval has one unit."""
+    point = "a W=3G, Q=16G, T=1.9..2.1 s, cores=1"
+    _, out, _ = cli("plot", "--machine", "csb", "--per-cycle", "--point", point)
+
+    rows = out[out.index("point ") :].splitlines()
+    assert rows[1].split()[2:6] == ["0.469", "flop/cycle", "1.16", "flop/cycle"]
+    assert rows[2].split()[:4] == ["0.446", "to", "0.493", "flop/cycle"]
+
+
+def test_ends_of_an_interval_have_one_prefix(cli):
+    """0.9 Gflop/s, not 900 Mflop/s, beside 1.1."""
+    _, out, _ = cli("plot", "--machine", "csb", "--point", "a I=1 P=0.9..1.1 Gflop/s")
+
+    assert "0.9 to 1.1 Gflop/s" in out
+    _, out, _ = cli("plot", "--machine", "csb", "--point", "a W=1 Q=1 T=1e-12..1 s")
+    assert "< 0.1 to 3005 %" in out
+
+
+def test_a_point_above_its_roof_says_so(cli):
+    """2 Gflop/s where one core may reach 1.24; on another machine it is not impossible."""
+    arguments = ("--machine", "csb", "--machine", "h200", "--point", "a W=2G Q=32G T=1s cores=1")
+    _, out, _ = cli("plot", *arguments)
+
+    assert out.count("faster than its roof allows") == 2  # below the picture and the table
+
+
 def test_basic_operations_are_placed_on_the_dc_roofline(cli):
     """E5645: 86.4 GBOP/s; 3 BOP/byte below a bandwidth of 13.2 GB/s are 39.6 GBOP/s."""
     status, out, _ = cli(

@@ -226,7 +226,7 @@ class _Drawn:
         elif not outputs:
             show_plot(picture, stderr=False)
         if self.points and not as_json:
-            self._print_points(below=not outputs)
+            self._print_points(below=not outputs, in_cycles=viewing.per_cycle)
         if self.metric == "bop" and not self.machines[0].knows("bop"):
             print(
                 f"ridgepoint: {self.machines[0].name!r} has no bop ceiling, so the roof of basic "
@@ -247,13 +247,13 @@ class _Drawn:
             )
         )
 
-    def _print_points(self, *, below: bool) -> None:
+    def _print_points(self, *, below: bool, in_cycles: bool) -> None:
         from ridgepoint.show.tables.given_table import given_table
 
         out = common.console()
         if below:
             out.print()
-        out.print(given_table(self._on_every_machine()))
+        out.print(given_table(self._on_every_machine(), in_cycles=in_cycles))
 
     def _print_json(self) -> None:
         from ridgepoint.cli.plot_report import plot_report

@@ -163,6 +163,11 @@ class GivenMarks:
             )
         elif placed.intensity is None:
             yield "no DRAM traffic: its intensity is infinite, so its point is at the right edge"
+        if placed.is_above_roof:
+            yield (
+                "it is faster than its roof allows: a figure or a ceiling is wrong, or its data "
+                "stay in a cache"
+            )
         missing = [n for n in placed.bound.left_out if placed.bound.demand.amounts[n]]
         if missing:
             names = " or ".join(RESOURCES[name].label for name in missing)

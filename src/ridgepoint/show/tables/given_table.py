@@ -8,6 +8,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.units import read_quantity
 from ridgepoint.models.given_machine import is_per_cycle
 from ridgepoint.models.given_points import PlacedPoint
 from ridgepoint.models.work import WORK_UNITS
@@ -17,13 +18,15 @@ from ridgepoint.show.tables.layout import plain_table
 from ridgepoint.show.words import UNKNOWN, percent, printable, shown_intensity
 
 
-def given_table(points: Sequence[PlacedPoint]) -> RenderableType:
+def given_table(points: Sequence[PlacedPoint], *, in_cycles: bool = False) -> RenderableType:
     """Return a row for each point on each machine, with its intervals below it.
 
     Parameters
     ----------
     points : sequence of PlacedPoint
         At least one; all in one unit of work.
+    in_cycles : bool
+        Whether rates are per cycle of each machine's clock, where it is known.
     """
     unit = WORK_UNITS[points[0].metric]
     several = len({point.machine.name for point in points}) > 1
@@ -32,13 +35,14 @@ def given_table(points: Sequence[PlacedPoint]) -> RenderableType:
     for placed in points:
         names = (placed.point.name, *([placed.machine.name] if several else []))
         texts = tuple(Text(printable(name)) for name in names)
-        values, intervals = zip(*_cells(placed, unit), strict=True)
+        values, intervals = zip(*_cells(placed, unit, in_cycles=in_cycles), strict=True)
         table.add_row(*texts, *values)
         if any(intervals):
             table.add_row(*("" for _ in texts), *intervals)
     notes = dict.fromkeys(
         f"{printable(placed.point.name)}: {note}"
         for placed in points
+        if placed.machine == points[0].machine
         for note in GivenMarks(index=0, placed=placed).notes
         if placed.performance is not None or "time is unknown" not in note
     )
@@ -52,9 +56,10 @@ def _estimates(placed: PlacedPoint) -> tuple[Estimate | None, ...]:
     return placed.intensity, placed.performance, placed.attainable, placed.efficiency
 
 
-def _cells(placed: PlacedPoint, unit: str) -> list[tuple[str, str]]:
+def _cells(placed: PlacedPoint, unit: str, *, in_cycles: bool) -> list[tuple[str, str]]:
     """Return values, each with the ends of its interval."""
-    clock_hz = placed.machine.host.frequency_hz if _tells_cycles(placed) else None
+    in_cycles = in_cycles or placed.point.is_in_cycles or is_per_cycle(placed.machine)
+    clock_hz = placed.machine.host.frequency_hz if in_cycles else None
 
     def rate(value: float) -> str:
         return shown_rate(value, unit, clock_hz=clock_hz)
@@ -69,10 +74,6 @@ def _cells(placed: PlacedPoint, unit: str) -> list[tuple[str, str]]:
     ]
 
 
-def _tells_cycles(placed: PlacedPoint) -> bool:
-    return placed.point.is_in_cycles or is_per_cycle(placed.machine)
-
-
 def _shown(estimate: Estimate | None, show: Callable[[float], str]) -> tuple[str, str]:
     """Return a value, and the ends of its interval, whose unit is written once if it is one."""
     if estimate is None:
@@ -80,5 +81,8 @@ def _shown(estimate: Estimate | None, show: Callable[[float], str]) -> tuple[str
     if estimate.interval is None:
         return show(estimate.median), ""
     low, high = map(show, estimate.interval)
-    (number, _, unit), (_, _, other) = low.partition(" "), high.partition(" ")
-    return show(estimate.median), f"{number if unit == other else low} to {high}"
+    unit = high.rpartition(" ")[2] if " " in high else ""
+    number = low.removesuffix(f" {unit}")
+    if unit and number == low:  # in the prefix of the upper end
+        number = shown_intensity(read_quantity(low)[0] / read_quantity(f"1 {unit}")[0])
+    return show(estimate.median), f"{number} to {high}"

@@ -151,7 +151,7 @@ def test_kept_programs_are_points_of_the_ridgeline(cli, node):
     ]  # fmt: skip
     assert shown["machines"][0]["name"] == "test bench"
     assert shown["points"][0]["work"] == 3e9
-    assert (shown["points"][0]["measured_s"], shown["points"][0]["efficiency"]) == (2.0, 0.375)
+    assert (shown["points"][0]["runtime_s"], shown["points"][0]["efficiency"]) == (2.0, 0.375)
     assert re.search(r"^record 3 a .* 2 s +2000 %$", text, re.M)
 
 

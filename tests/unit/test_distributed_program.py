@@ -384,9 +384,9 @@ def test_measured_programs_are_points_of_one_plane(measurement):
     # 4 Gflop/s, 2 GB/s, 10 kB/s: computing, the network, reading and writing.
     assert placed.limiters == [("compute",), ("compute",), ("memory",)]
     assert placed.time_s.tolist() == [0.75, 0.75, 0.5]
-    assert over.measured_s == (2.0, 2.0, 0.25)
+    assert over.runtimes_s == (2.0, 2.0, 0.25)
     assert over.efficiencies == (0.375, 0.375, 2.0)
-    (measured,) = (line for line in times_chart(ridgeline, over).lines if line.name == "measured")
+    (measured,) = (line for line in times_chart(ridgeline, over).lines if line.name == "runtime")
     assert [seconds for _, seconds in measured.places] == [2.0, 2.0, 0.25]
 
 

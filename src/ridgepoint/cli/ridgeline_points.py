@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-import numpy as np
 
 from ridgepoint.cli.ridgeline_inputs import LINK_OPTIONS, require_link
 from ridgepoint.cli.ridgeline_training import Shown
@@ -17,8 +16,6 @@ from ridgepoint.core.fields import fields_of
 from ridgepoint.core.given import KEYS, GivenPoint
 from ridgepoint.core.quantities import ByteAmount, WorkAmount
 from ridgepoint.core.resources import LINKS
-from ridgepoint.core.units import format_si
-from ridgepoint.show.words import percent
 
 if TYPE_CHECKING:
     from ridgepoint.core.machine import Machine
@@ -146,7 +143,7 @@ def _own(point: Amounts | GivenPoint, resource: str, option: str) -> OwnPoint:
 
 
 def points_shown(ridgeline: Ridgeline, points: Mapping[str, OwnPoint]) -> Shown:
-    """Return points on a Ridgeline, and how near those whose time is given are to their bounds.
+    """Return points on a Ridgeline, with the times of those whose time is given.
 
     Raises
     ------
@@ -158,28 +155,20 @@ def points_shown(ridgeline: Ridgeline, points: Mapping[str, OwnPoint]) -> Shown:
     for name, point in points.items():
         if not any(point.amounts):
             raise click.UsageError(f"the point {name!r} has no demand: all its amounts are 0")
+    runtimes_s = tuple(point.runtime_s for point in points.values())
     trajectory = point_trajectory(
-        ridgeline, {name: point.amounts for name, point in points.items()}
+        ridgeline,
+        {name: point.amounts for name, point in points.items()},
+        runtimes_s=runtimes_s if any(runtimes_s) else None,
     )
-    least = dict(zip(points, map(float, np.atleast_1d(trajectory.placed.time_s)), strict=True))
-    timed = {
-        name: {"runtime_s": point.runtime_s, "efficiency": least[name] / point.runtime_s}
-        for name, point in points.items()
-        if point.runtime_s is not None
-    }
     uncertain = [name for name, point in points.items() if point.is_uncertain]
     return Shown(
         ridgeline=ridgeline,
         trajectories=(trajectory,),
-        notes=(
-            *(
-                f"{name}: its time of {format_si(reached['runtime_s'], 's')} is given; the bound "
-                f"of {format_si(least[name], 's')} is {percent(reached['efficiency'])} of it"
-                for name, reached in timed.items()
-            ),
-            *(f"{name}: its uncertainty is shown by 'ridgepoint plot' only" for name in uncertain),
+        notes=tuple(
+            f"{name}: its uncertainty is shown by 'ridgepoint plot' only" for name in uncertain
         ),
-        inputs={"timed": timed} if timed else {},
+        inputs={},
     )
 
 

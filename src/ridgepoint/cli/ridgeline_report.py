@@ -114,8 +114,8 @@ def _points(ridgeline: Ridgeline, trajectory: Trajectory) -> list[dict[str, Any]
         **({"parts": _parts(trajectory)} if trajectory.parts else {}),
         **(
             {}
-            if trajectory.measured_s is None
-            else {"measured_s": trajectory.measured_s, "efficiency": trajectory.efficiencies}
+            if trajectory.runtimes_s is None
+            else {"runtime_s": trajectory.runtimes_s, "efficiency": trajectory.efficiencies}
         ),
         "performance_per_s": np.atleast_1d(placed.performance),
         "times_s": _rows(_columns(placed.times_s)),

@@ -140,7 +140,7 @@ def measured_on_ridgeline(
             variable="point",
             labels=tuple(node.name for node in nodes),
             placed=ridgeline.place_demand(Demand(kept)),
-            measured_s=tuple(node.runtime_s for node in nodes),
+            runtimes_s=tuple(node.runtime_s for node in nodes),
         ),
         left_out,
     )

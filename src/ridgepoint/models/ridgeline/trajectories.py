@@ -74,8 +74,8 @@ class Trajectory:
         Number of nodes of each point; None: no training steps, or the limit of many nodes.
     parts : mapping of str to Placed
         Parts of which each unit of work consists, arrays of shape (n,); empty: it has none.
-    measured_s : tuple of (float or None), or None
-        Measured time of each unit of work, in seconds; None: not measured.
+    runtimes_s : tuple of (float or None), or None
+        Time that each unit of work took, measured or given, in seconds; None: not known.
     """
 
     name: str
@@ -85,16 +85,16 @@ class Trajectory:
     batch: tuple[int, ...] | None = None
     nodes: tuple[int, ...] | None = None
     parts: Mapping[str, Placed] = field(default_factory=dict)
-    measured_s: tuple[float | None, ...] | None = None
+    runtimes_s: tuple[float | None, ...] | None = None
 
     @property
     def efficiencies(self) -> tuple[float | None, ...]:
-        """Share of each measured time that the bound explains; None: not measured."""
-        measured = self.measured_s or (None,) * len(self.labels)
+        """Share of each runtime that the bound explains; None: the runtime is not known."""
+        took = self.runtimes_s or (None,) * len(self.labels)
         least = np.atleast_1d(self.placed.time_s).tolist()
         return tuple(
-            None if took is None else bound / took
-            for took, bound in zip(measured, least, strict=True)
+            None if runtime_s is None else bound / runtime_s
+            for runtime_s, bound in zip(took, least, strict=True)
         )
 
     @property
@@ -191,7 +191,10 @@ def _over(
 
 
 def point_trajectory(
-    ridgeline: Ridgeline, points: Mapping[str, Amounts | tuple[float, float, float]]
+    ridgeline: Ridgeline,
+    points: Mapping[str, Amounts | tuple[float, float, float]],
+    *,
+    runtimes_s: tuple[float | None, ...] | None = None,
 ) -> Trajectory:
     """Return single units of work on the plane.
 
@@ -200,6 +203,8 @@ def point_trajectory(
     ridgeline : Ridgeline
     points : mapping of str to Amounts
         By name; also plain tuples of work [flop or BOP], memory bytes and network bytes of a node.
+    runtimes_s : tuple of (float or None), or None
+        As in `Trajectory`.
 
     Raises
     ------
@@ -221,4 +226,5 @@ def point_trajectory(
         variable="point",
         labels=tuple(points),
         placed=ridgeline.place(**amounts),
+        runtimes_s=runtimes_s,
     )

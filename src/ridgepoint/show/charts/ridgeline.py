@@ -103,12 +103,12 @@ def times_chart(ridgeline: Ridgeline, trajectory: Trajectory) -> Chart:
     placed = trajectory.placed
     times = {region: np.atleast_1d(seconds) for region, seconds in placed.times_s.items()}
     total = np.atleast_1d(placed.time_s)
-    measured = [
+    took = [
         (x, seconds)
-        for x, seconds in zip(at, trajectory.measured_s or [None] * len(at), strict=True)
+        for x, seconds in zip(at, trajectory.runtimes_s or [None] * len(at), strict=True)
         if seconds is not None
     ]
-    own = (*np.concatenate(list(times.values())), *total, *(seconds for _, seconds in measured))
+    own = (*np.concatenate(list(times.values())), *total, *(seconds for _, seconds in took))
     shown = [float(t) for t in own if t > 0]
     y_limits = decades(shown, room=_ROOM)
     x_limits = (at[0] / math.sqrt(2), at[-1] * math.sqrt(2))
@@ -119,9 +119,9 @@ def times_chart(ridgeline: Ridgeline, trajectory: Trajectory) -> Chart:
     ]
     if ridgeline.overlap != "full":
         lines.append(time_line("total", at, total, "combined", is_joined=joined))
-    if measured:
+    if took:
         lines.append(
-            Line(kind="points", ink="ink", places=tuple(measured), shape="cross", name="measured")
+            Line(kind="points", ink="ink", places=tuple(took), shape="cross", name="runtime")
         )
     seen = tuple(line for line in lines if line.places)
     return Chart(

@@ -171,13 +171,13 @@ def _asked(ridgeline: Ridgeline, trajectory: Trajectory) -> RenderableType:
 
 def _bounded(ridgeline: Ridgeline, trajectory: Trajectory) -> RenderableType:
     """Return the projected times, what bounds, and how fast it is then."""
-    measured = () if trajectory.measured_s is None else ("measured", "efficiency")
-    right = (*map(_short, ridgeline.regions), "time", "performance", *measured)
+    of_runs = () if trajectory.runtimes_s is None else ("runtime", "efficiency")
+    right = (*map(_short, ridgeline.regions), "time", "performance", *of_runs)
     several = len(ridgeline.machines) > 1
     times = right[: len(ridgeline.regions) + 1]
-    columns = (trajectory.variable, *times, "roofline", "ridgeline", "performance", *measured)
+    columns = (trajectory.variable, *times, "roofline", "ridgeline", "performance", *of_runs)
     table = plain_table(*columns, *(["slowest"] if several else []), right=right)
-    took = trajectory.measured_s or [None] * len(trajectory.labels)
+    took = trajectory.runtimes_s or [None] * len(trajectory.labels)
     placed = trajectory.placed
     for label, *each, total, performance, roofline, limiters, slowest, runtime_s, share in zip(
         trajectory.labels,
@@ -198,7 +198,7 @@ def _bounded(ridgeline: Ridgeline, trajectory: Trajectory) -> RenderableType:
             ", ".join(roofline) or "-",
             ", ".join(map(_short, limiters)),
             si_text(performance, f"{ridgeline.unit}/s", digits=3),
-            *(reached if measured else []),
+            *(reached if of_runs else []),
             *([Text(_named(ridgeline.machines, slowest))] if several else []),
         )
     return table

@@ -187,6 +187,7 @@ def sweep(
         best,
         designs=designs,
         machines=machines,
+        fleet=fleet,
         steps=steps,
         count=count,
         samples=samples,
@@ -278,6 +279,7 @@ def _front(
     *,
     designs: int,
     machines: Sequence[Machine],
+    fleet: _Fleet,
     steps: Sequence[Step],
     count: npt.NDArray[np.int64],
     samples: npt.NDArray[np.int64],
@@ -294,16 +296,17 @@ def _front(
     for machine, step in sorted(set(pairs)):
         same = np.flatnonzero((best.machine[on] == machine) & (best.step[on] == step))
         demand = steps[step].demand(batch=b[same], nodes=p[same], strong=strong)
-        alone, *_ = own = [
-            Ridgeline(
-                machines=(each,), work=steps[step].precision, overlap=overlap, cores=cores
-            ).place_demand(demand)
-            for each in (machines[machine], *machines)
-        ]
-        enough = np.asarray(alone.time_s) * (1 + _SAME)
-        is_as_fast = np.stack([placed.time_s <= enough for placed in own[1:]])
-        for row, index in enumerate(same):
-            limiters[index] = alone.limiters[row]
+        ridgeline = Ridgeline(
+            machines=(machines[machine],), work=steps[step].precision, overlap=overlap, cores=cores
+        )
+        # All machines at once, in rows: there may be thousands.
+        shape = (len(machines), len(same))
+        seconds = np.broadcast_to(bound(demand, fleet, overlap=overlap).time_s, shape)
+        is_as_fast = seconds <= seconds[machine] * (1 + _SAME)
+        for row, (index, own) in enumerate(
+            zip(same.tolist(), ridgeline.place_demand(demand).limiters, strict=True)
+        ):
+            limiters[index] = own
             alike[index] = tuple(np.flatnonzero(is_as_fast[:, row]).tolist())
     return Front(
         designs=designs,

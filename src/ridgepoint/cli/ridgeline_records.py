@@ -88,7 +88,7 @@ def records_shown(
             "cannot place these records on the Ridgeline",
             reason=str(error),
             remedy="leave them out, measure them with their traffic and interfaces ('ridgepoint "
-            "run --mpi P'), or give another --machine",
+            "run --mpi P'), count other work with --work bops, or give another --machine",
         ) from error
     notes = [
         f"left out: {format_si(amount, RESOURCES[name].unit)} of {shown_name(name)}, "

@@ -103,3 +103,19 @@ def test_several_counted_runs_are_made_and_said(cli, meter):
 def test_a_number_of_counted_runs_that_cannot_be_is_refused(cli, number):
     """One line, status 2."""
     assert cli.run("--count-runs", number, "--", "true")[0] == 2
+
+
+def test_a_record_that_is_a_machine_is_drawn_beside_the_named_one(kept):
+    """Only the named one was drawn before."""
+    said = kept("plot", "1", "--machine", "e5645")[1]
+
+    assert said.startswith("e5645, Xeon E5645")
+    assert said.count("╌╌ ") == 1  # the key's row of the other machine
+
+
+def test_nothing_is_shown_before_an_option_is_refused(kept):
+    """The measurement comes first, and the option does not fit the machine after it."""
+    status, out, err = kept("show", "2", "1", "--bandwidth", "read")
+
+    assert (status, out) == (2, "")
+    assert "does not apply" in err

@@ -72,8 +72,9 @@ def command(
     """Draw kept measurements together, or the last one, without measuring again.
 
     Each argument is a number or a name of 'ridgepoint list', or a published machine. The plot
-    appears on the terminal, or in the file that -o names. A machine alone is drawn with its roofs.
-    Points that are given by --point or --points need no measurement; a table says what bounds them.
+    appears on the terminal, or in the file that -o names. A machine alone is drawn with its roofs,
+    and further machines beside it. Points that are given by --point or --points need no
+    measurement; a table says what bounds them.
     """
     from ridgepoint.cli.output import draw_chart, miss_curve_of, write_latency
     from ridgepoint.kept.archive import Archive
@@ -118,7 +119,8 @@ def _kept(
     """Return the machine to draw on and those beside it, and the measurements.
 
     Without a target these are the last record's, unless points or the machine's figures are given.
-    A machine that is named goes before those of the records, and the first record's before others.
+    A machine that is named goes before those of the records, and the first record's before others;
+    a record that is a machine is drawn in any case.
     """
     from ridgepoint.kept.lookup import is_elsewhere, kept_measurement, named_machine
 
@@ -130,7 +132,8 @@ def _kept(
     measurements = []
     for record in records:
         if record.kind == "machine":
-            machines = machines or [archive.machine(record.id)]
+            machine = archive.machine(record.id)
+            machines += [] if machine in machines else [machine]
             continue
         measurement, its_machine = kept_measurement(archive, record)
         measurements.append(measurement)

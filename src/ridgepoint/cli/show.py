@@ -58,6 +58,7 @@ def command(
     them again.
     """
     from ridgepoint.core.documents import report
+    from ridgepoint.core.measurement import Timing
     from ridgepoint.kept.archive import Archive
     from ridgepoint.kept.lookup import kept, kept_record, last_record, machine_of
 
@@ -75,6 +76,9 @@ def command(
             ),
             every_caution=every_caution,
         )
+    for value in kept_values:
+        if not isinstance(value, Timing | tuple):
+            shown.require_machine(value.name)
     if as_json and len(kept_values) > 1:
         documents = [_document(value, shown) for value in kept_values]
         common.print_json(report("records", {"records": documents}))
@@ -148,7 +152,6 @@ def _document(value: Kept, shown: _Shown) -> dict[str, Any]:
     if isinstance(value, Timing):
         return timing_report(value)
     if not isinstance(value, tuple):
-        shown.require_machine(value.name)
         return machine_fields(value) if isinstance(value, Machine) else to_fields(value)
     return report(shown.analysis(*value), shown.viewing.others)
 
@@ -174,7 +177,6 @@ def _show(value: Kept, shown: _Shown) -> None:
             every_caution=shown.every_caution,
         )
         return
-    shown.require_machine(value.name)
     if isinstance(value, MeasuredCluster):
         show_cluster(value, as_json=False)
     else:

@@ -18,6 +18,7 @@ from figure_inputs import (
 from hypothesis import given
 from hypothesis import strategies as st
 
+import ridgepoint
 from ridgepoint.core.counted import Alternative, TrafficEstimate, TrafficInterval
 from ridgepoint.core.counts import Traffic
 from ridgepoint.core.documents import render
@@ -287,3 +288,12 @@ def test_untimed_and_two_core_programs_have_places_below_one_bandwidth():
     """Of one the limit is marked, of the other the roofs are those of two cores."""
     assert view("read", UNTIMED).marks
     assert below("read", TRIAD_2_CORES).attainable_per_s == pytest.approx(W / QR * 45e9)
+
+
+def test_python_draws_the_same_views():
+    """The axis is that of reads, in cycles."""
+    asked = RooflineView(bandwidth="read", in_cycles=True)
+    (axes,) = ridgepoint.plot(analyse(TRIAD, MACHINE), view=asked).get_axes()
+
+    assert "W/Qr" in axes.get_xlabel()
+    assert axes.get_ylabel() == "Performance [flop/cycle]"

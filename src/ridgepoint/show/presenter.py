@@ -28,6 +28,7 @@ from ridgepoint.models.placement import Placement
 from ridgepoint.models.roofline import Roofline
 from ridgepoint.models.work import Metric
 from ridgepoint.show.charts.roofline import roofline_chart
+from ridgepoint.show.charts.roofline_view import PLAIN, RooflineView
 from ridgepoint.show.tables import (
     machine_table,
     network_table,
@@ -98,6 +99,7 @@ def plot(
     *results: Drawable,
     machine: Machine | None = None,
     metric: Metric | None = None,
+    view: RooflineView | None = None,
     ax: Axes | None = None,
 ) -> Figure:
     r"""Draw results together on a machine's roofline.
@@ -113,6 +115,9 @@ def plot(
         kept of this host.
     metric : {"flop", "bop"} or None
         Unit of work; None: as asked for when programs were measured or placed.
+    view : RooflineView or None
+        Further machines, one bandwidth alone, rates per cycle: `ridgepoint.charts.RooflineView`.
+        None: none of these.
     ax : matplotlib.axes.Axes or None
         Axes of their final size to draw on, with room for a key below; None: new ones.
 
@@ -151,7 +156,9 @@ def plot(
         for result in results
         if isinstance(result, PlacedPoint)
     ]
-    chart = roofline_chart(roofs, analyses, given=given, metric=metric or _metric(results))
+    chart = roofline_chart(
+        roofs, analyses, given=given, metric=metric or _metric(results), view=view or PLAIN
+    )
     drawn = draw(chart, ax).get_figure(root=True)
     assert drawn is not None  # Sheet.of has refused axes without one
     return drawn

@@ -21,7 +21,7 @@ from ridgepoint.models.roofs import (
 )
 from ridgepoint.models.work import WORK_UNITS, Metric, hardly_any, used_precisions, work_by_resource
 from ridgepoint.show.axes import widened
-from ridgepoint.show.chart import Chart, Interval, Mark, Page
+from ridgepoint.show.chart import Chart, Interval, Line, Mark, Page
 from ridgepoint.show.charts.given_marks import GivenMarks
 from ridgepoint.show.charts.other_roofs import OtherRoofs, other_roofs
 from ridgepoint.show.charts.program_marks import ProgramMarks
@@ -89,10 +89,12 @@ def roofline_chart(
     """
     metric, clock_hz = _metric([*analyses, *given], metric), view.clock_hz(machine)
     analyses = [analysis.along(view.bandwidth) for analysis in analyses]
+    placed = [point.along(view.bandwidth) for point in given]
+    missing = [point for point, found in zip(given, placed, strict=True) if found is None]
     points = [
-        GivenMarks(index=index, placed=placed, clock_hz=clock_hz)
-        for index, point in enumerate(given, start=len(analyses))
-        if (placed := point.along(view.bandwidth)) is not None
+        GivenMarks(index=index, placed=point, clock_hz=clock_hz)
+        for index, point in enumerate(placed, start=len(analyses))
+        if point is not None
     ]
     machine = machine_with(machine, view.bandwidth)
     programs = [
@@ -104,31 +106,9 @@ def roofline_chart(
         for index, analysis in enumerate(analyses)
     ]
     roofs, cores, precisions, roof_notes = _roofs(machine, metric, programs, points)
-    others = other_roofs(
-        machine,
-        analyses,
-        view,
-        metric=metric,
-        precisions=precisions,
-        given=given,
-    )
+    others = other_roofs(machine, analyses, view, metric=metric, precisions=precisions, given=given)
     x_limits, y_limits = _frame(machine, metric, roofs, [*programs, *points], others)
-    pointed = [program for program in programs if program.points]
-    letters = {program.index: program.letter for program in pointed}
-    ridges = ridge_points(roofs)
-    lines = roof_lines(
-        roofs,
-        x_limits=x_limits,
-        y_limits=y_limits,
-        letters=letters if len(pointed) > 1 else None,
-        clock_hz=clock_hz,
-    )
-    other_lines = (line for other in others for line in other.lines(x_limits, y_limits))
-    own_lines = (line for program in programs for line in program.lines(x_limits, y_limits))
-    every_cores = [program.subject.placement.cores for program in pointed]
-    say_cores = len({*every_cores, *(point.placed.cores for point in points)}) > 1
-    several = len(programs) + len(points) > 1
-    unit = WORK_UNITS[metric]
+    ridges, unit = ridge_points(roofs), WORK_UNITS[metric]
     return Chart(
         title=machine_title(machine),
         subtitle=_subtitle(machine, programs, cores),
@@ -137,18 +117,14 @@ def roofline_chart(
         if clock_hz is None
         else cycle_axis(y_limits, clock_hz=clock_hz, unit=unit),
         lines=(
-            *lines,
-            *other_lines,
-            *own_lines,
+            *_own_roof_lines(roofs, programs, x_limits, y_limits, clock_hz),
+            *(line for other in others for line in other.lines(x_limits, y_limits)),
+            *(line for program in programs for line in program.lines(x_limits, y_limits)),
             *(line for point in points for line in point.lines(y_limits)),
         ),
-        marks=(
-            *ridge_marks(ridges),
-            *_marks(programs, x_limits, several=several),
-            *(mark for point in points for mark in point.marks(x_limits, several=several)),
-        ),
+        marks=(*ridge_marks(ridges), *_marks(programs, points, x_limits)),
         key=(
-            *key(programs, points, say_cores=say_cores),
+            *key(programs, points, say_cores=_has_several_cores(programs, points)),
             *(other.entry([program.letter for program in programs]) for other in others),
         ),
         notes=(
@@ -159,13 +135,36 @@ def roofline_chart(
             *(
                 f"{point.point.name}: its reads and writes are not given apart, so it has no "
                 f"{view.bandwidth} intensity"
-                for point in given
-                if point.along(view.bandwidth) is None
+                for point in missing
             ),
             *([ridge_note(ridges)] if ridges else []),
         ),
         drawing_notes=tuple(drawing_notes(programs, points)),
     )
+
+
+def _own_roof_lines(
+    roofs: Sequence[ShownRoof],
+    programs: Sequence[ProgramMarks],
+    x_limits: Interval,
+    y_limits: Interval,
+    clock_hz: float | None,
+) -> tuple[Line, ...]:
+    """Return the roofs of the machine; those of programs' own mixes have their letters."""
+    letters = {program.index: program.letter for program in programs if program.points}
+    return roof_lines(
+        roofs,
+        x_limits=x_limits,
+        y_limits=y_limits,
+        letters=letters if len(letters) > 1 else None,
+        clock_hz=clock_hz,
+    )
+
+
+def _has_several_cores(programs: Sequence[ProgramMarks], points: Sequence[GivenMarks]) -> bool:
+    """Return whether programs and points are below the roofs of different numbers of cores."""
+    cores = {program.subject.placement.cores for program in programs if program.points}
+    return len(cores | {point.placed.cores for point in points}) > 1
 
 
 def roofline_picture(
@@ -192,9 +191,10 @@ def roofline_picture(
 
 
 def _marks(
-    programs: Sequence[ProgramMarks], x_limits: Interval, *, several: bool
+    programs: Sequence[ProgramMarks], given: Sequence[GivenMarks], x_limits: Interval
 ) -> Iterator[Mark]:
-    """Yield all marks of programs, from back to front: points over DRAM traffic come last."""
+    """Yield all marks, from back to front: of programs, points over DRAM traffic come last."""
+    several = len(programs) + len(given) > 1
     points = [mark for program in programs for mark in program.marks(x_limits, several=several)]
     for program in programs:
         yield from program.limit_marks(x_limits)
@@ -202,6 +202,8 @@ def _marks(
     for program in programs:
         yield from program.part_marks(x_limits, several=several)
     yield from (mark for mark in points if mark.face != "hollow")
+    for point in given:
+        yield from point.marks(x_limits, several=several)
 
 
 def _metric(programs: Sequence[Analysis | PlacedPoint], of_none: Metric) -> Metric:

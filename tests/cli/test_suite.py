@@ -10,8 +10,9 @@ from suite_inputs import failed, result
 from ridgepoint.core.documents import decode, encode
 from ridgepoint.core.errors import Interrupted
 from ridgepoint.core.geometry import parse_geometry
+from ridgepoint.kept.durations import Took, keep
 from ridgepoint.suites.kernels import find
-from ridgepoint.suites.kernels.measuring import cases, run_suite
+from ridgepoint.suites.kernels.measuring import cases, pieces, run_suite
 from ridgepoint.suites.kernels.results import KernelStudy
 
 RUN = KernelStudy(machine=MACHINE, results=(result("daxpy.llvm"), failed("daxpy.llvm", 10)))
@@ -28,11 +29,32 @@ def kept(tmp_path):
 def test_workloads_are_listed_with_what_is_missing(cli):
     """A family, or all of them."""
     status, out, _ = cli("suite", "--list", "dgemm.naive", "stream")
+    *listed, took = out.splitlines()
 
     assert status == 0
-    assert [line.split()[0] for line in out.splitlines()] == [
+    assert [line.split()[0] for line in listed] == [
         "workload", "dgemm.naive", "stream.copy", "stream.scale", "stream.add", "stream.triad",
     ]  # fmt: skip
+    assert took.startswith("a run of ")
+
+
+def test_a_list_says_how_long_a_run_takes(cli, tmp_path):
+    """As the same cases took when they ran last: 30 s each."""
+    archive = tmp_path / "kept.sqlite3"
+    own = pieces(cases([find("dgemm.naive")], states=["cold", "warm"], threads=[1]))
+    keep({p.key: Took(seconds=30.0, kind=p.kind, size=p.size) for p in own}, archive)
+    _, out, _ = cli("suite", "--list", "dgemm.naive", "--archive", archive)
+
+    # Three sizes, cold and warm, and beginning to count.
+    assert out.splitlines()[-1] == "a run of 6 cases of quick sizes: about 3.5 min"
+
+
+def test_a_run_says_before_it_begins_how_long_it_takes(suite_here):
+    """On standard error, since standard output is for results."""
+    _, out, err = suite_here("daxpy.llvm", "--threads", 1, results=())
+
+    assert "ridgepoint: 6 cases: " in err
+    assert "6 cases: " not in out
 
 
 @pytest.mark.parametrize("words", [("suite",), ("suite", "kernels")])

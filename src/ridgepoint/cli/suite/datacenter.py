@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING
 import click
 
 from ridgepoint.cli import common
-from ridgepoint.cli.suite import options, results
+from ridgepoint.cli.suite import durations, options, results
 from ridgepoint.cli.suite.datacenter_cases import chosen_cases
 from ridgepoint.cli.suite.datacenter_shown import draw, draw_hosts, kept, show_published
 from ridgepoint.cli.suite.datacenter_spark import measured_in_spark
+from ridgepoint.core.presenting import amount
 
 if TYPE_CHECKING:
     from ridgepoint.suites.datacenter import Workload
     from ridgepoint.suites.datacenter.results import DatacenterCase, DatacenterStudy
+    from ridgepoint.suites.durations import Piece
 
 _SHOWN = frozenset(("names", "folder", "output", "as_json"))
 """Parameters that apply to what is only shown."""
@@ -133,6 +135,7 @@ def command(
     )
     if only_list:
         _list(chosen)
+        durations.show(_pieces(chosen), "a run of these", archive_path)
         return 0
     if stack == "spark":
         if folder is not None:
@@ -245,4 +248,23 @@ def _measured(cases: Sequence[DatacenterCase], archive_path: Path | None) -> Dat
     require_room(cases)
     with Archive(archive_path) as archive, common.progress() as shown:
         _, machine = common.machine_of_this_host(archive, shown, knowing="bop")
-        return DatacenterStudy(machine=machine, results=run_datacenter(cases, report=shown.step))
+        what = amount(len(cases), "case")
+        with durations.timed(_pieces(cases), what, archive_path, shown.step) as report:
+            return DatacenterStudy(machine=machine, results=run_datacenter(cases, report=report))
+
+
+def _pieces(cases: Sequence[DatacenterCase]) -> tuple[Piece, ...]:
+    """Return the workloads, each with all of its steps."""
+    from ridgepoint.suites.durations import Piece
+
+    return tuple(
+        dict.fromkeys(
+            Piece(
+                key=f"datacenter: {case.title}, {case.size} {case.size_unit}, {case.threads}",
+                words=case.title,
+                kind=f"datacenter: {case.title}, {case.threads}",
+                size=case.size,
+            )
+            for case in cases
+        )
+    )

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from ridgepoint.cli import common
-from ridgepoint.cli.suite import options, results
+from ridgepoint.cli.suite import durations, options, results
+from ridgepoint.core.presenting import amount
 
 if TYPE_CHECKING:
     from ridgepoint.suites.distributed import DistributedProgram
+    from ridgepoint.suites.durations import Piece
+
+_FEW_RANKS = 2
+"""Of how many a list tells how long they take, if none are asked for."""
 
 
 @click.command("distributed")
@@ -62,6 +67,8 @@ def command(
 
     if only_list:
         common.console().print(distributed_table.programs())
+        pieces = _pieces(names, ranks or _FEW_RANKS, size=size, threads=threads)
+        durations.show(pieces, f"a run over {amount(ranks or _FEW_RANKS, 'rank')}", None)
         return 0
     if ranks is None:
         raise click.UsageError("the distributed programs need the number of ranks: --mpi 2")
@@ -69,12 +76,31 @@ def command(
         raise click.BadParameter(
             "--size applies to a single program: name the program", param_hint="'--size'"
         )
-    with common.progress() as shown:
+    pieces = _pieces(names, ranks, size=size, threads=threads)
+    what = amount(len(pieces), "program")
+    with common.progress() as shown, durations.timed(pieces, what, None, shown.step) as report:
         study = run_programs(
-            names, ranks, size=size, threads=threads, launcher=launcher, report=shown.step
+            names, ranks, size=size, threads=threads, launcher=launcher, report=report
         )
     results.show_and_keep(study, as_json=as_json, output=output)
     return 2 if study.unmeasured else 0
+
+
+def _pieces(
+    names: Sequence[str], ranks: int, *, size: int | None, threads: int
+) -> tuple[Piece, ...]:
+    from ridgepoint.suites.durations import Piece
+
+    own = f"{ranks} ranks of {threads} threads"
+    usual = "usual size" if size is None else f"size {size}"
+    return tuple(
+        Piece(
+            key=f"distributed: {name}, {usual}, {own}",
+            words=name,
+            kind=f"distributed: {name}, {own}",
+        )
+        for name in dict.fromkeys(names or _programs())
+    )
 
 
 def _programs() -> Mapping[str, DistributedProgram]:

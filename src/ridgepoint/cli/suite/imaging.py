@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,11 +10,12 @@ import click
 
 from ridgepoint.cli import common
 from ridgepoint.cli.numbers import NumberRange
-from ridgepoint.cli.suite import options, results
+from ridgepoint.cli.suite import durations, options, results
 from ridgepoint.core.errors import RidgepointError
 
 if TYPE_CHECKING:
     from ridgepoint.core.machine import Machine
+    from ridgepoint.suites.durations import Piece
     from ridgepoint.suites.imaging.continuum import Imaged
     from ridgepoint.suites.imaging.measuring import ImagingStudy
     from ridgepoint.suites.imaging.places import Place
@@ -100,23 +102,30 @@ def command(
     if device is not None:
         _require_for_a_gpu(context, state)
     place = _place(device, size=size, threads=threads, gain=gain)
+    pieces = _pieces(names, state, device, size=size, threads=threads)
     if only_list:
         common.console().print(stages_table(place.stages(names)))
+        durations.show(pieces, "a run of these", archive_path)
         return 0
     if folder is not None:
         common.made_folder(folder)
     machine = None if output is None else _machine(place, archive_path)
     # A GPU's image is made in any case: it says whether what is timed there works.
     is_seen = folder is not None or device is not None
-    whole = None
-    if not names:
-        whole = _run_whole(place, scratch or (output and output.parent), needs_image=is_seen)
-    if is_seen:
-        imaged = whole[1] if isinstance(whole, tuple) else _image(place)
-        _show_image(place, imaged, folder)
-    timed = whole[0] if isinstance(whole, tuple) else whole
-    with common.progress() as shown:
-        study = place.measure(names, states=options.states(state), whole=timed, report=shown.step)
+    what = "the stages" if names else "the pipeline and its stages"
+    with durations.timed(pieces, what, archive_path, lambda what: None) as begin:
+        begin(what)
+        whole = None
+        if not names:
+            whole = _run_whole(place, scratch or (output and output.parent), needs_image=is_seen)
+        if is_seen:
+            imaged = whole[1] if isinstance(whole, tuple) else _image(place)
+            _show_image(place, imaged, folder)
+        timed = whole[0] if isinstance(whole, tuple) else whole
+        with common.progress() as shown:
+            study = place.measure(
+                names, states=options.states(state), whole=timed, report=shown.step
+            )
 
     # A pipeline that cannot be described shall not cost the user what was measured.
     try:
@@ -125,6 +134,24 @@ def command(
         if output is not None and machine is not None:
             _write_pipeline(study, place, machine, output)
     return 2 if study.unmeasured else 0
+
+
+def _pieces(
+    names: Sequence[str], state: str, device: int | None, *, size: int, threads: int
+) -> tuple[Piece, ...]:
+    """Return the whole run, whose duration is kept: stages share their data."""
+    from ridgepoint.suites.durations import Piece
+
+    own = ", ".join((*(sorted(set(names)) or ("all",)), state, f"{threads} threads"))
+    where = "" if device is None else ", GPU"
+    return (
+        Piece(
+            key=f"imaging: {size} pixels, {own}{where}",
+            words="",
+            kind=f"imaging: {own}{where}",
+            size=size * size,
+        ),
+    )
 
 
 def _require_for_a_gpu(context: click.Context, state: str) -> None:

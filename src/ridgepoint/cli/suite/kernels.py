@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from ridgepoint.cli import common
-from ridgepoint.cli.suite import SUITES, options, results
+from ridgepoint.cli.suite import SUITES, durations, options, results
+from ridgepoint.core.presenting import amount
 
 if TYPE_CHECKING:
     from ridgepoint.cli.progress import Progress
@@ -120,11 +121,12 @@ def command(
     from ridgepoint.kept.archive import Archive
     from ridgepoint.kept.lookup import machine_of
     from ridgepoint.show.tables.suite_table import validation
+    from ridgepoint.suites.kernels.measuring import pieces
     from ridgepoint.suites.kernels.results import KernelStudy
     from ridgepoint.suites.kernels.validation import validate
 
     if only_list:
-        _list(names)
+        _list(names, archive_path)
         return 0
     _refuse_contradictions(context, sizes=sizes, full=full)
     chosen = machine_of(machine_name, archive_path) if machine_name is not None else None
@@ -142,7 +144,10 @@ def command(
                 sizes=_sizes(place, sizes=sizes, full=full, for_figures=folder is not None),
                 for_figures=folder is not None,
             )
-            study = _measured(cases, place, shown, meter=meter, repeat=repeat, limit_s=limit_s)
+            own = pieces(cases, how="" if meter is None else f", --meter {meter}")
+            what, is_usual = amount(len(cases), "case"), repeat is None and limit_s is None
+            with durations.timed(own, what, archive_path, shown.step, is_usual=is_usual) as report:
+                study = _measured(cases, place, report, meter=meter, repeat=repeat, limit_s=limit_s)
     else:
         study = results.read(source, KernelStudy)
         study = study if chosen is None else replace(study, machine=chosen)
@@ -193,11 +198,18 @@ def _chosen(names: Sequence[str]) -> list[Workload]:
     return list(chosen.values()) if names else list(here)
 
 
-def _list(names: Sequence[str]) -> None:
+def _list(names: Sequence[str], archive_path: Path | None) -> None:
     from ridgepoint.show.tables.suite_table import workloads
     from ridgepoint.suites.kernels import missing
+    from ridgepoint.suites.kernels.measuring import pieces
 
-    common.console().print(workloads(_chosen(names), {} if names else missing()))
+    chosen = _chosen(names)
+    common.console().print(workloads(chosen, {} if names else missing()))
+    cases = _cases(
+        chosen, state="both", threads=(), sizes=lambda own: own.quick_sizes, for_figures=False
+    )
+    what = f"a run of {amount(len(cases), 'case')} of quick sizes"
+    durations.show(pieces(cases), what, archive_path)
 
 
 def _refuse_contradictions(context: click.Context, *, sizes: Sequence[int], full: bool) -> None:
@@ -325,7 +337,7 @@ def _cases(
 def _measured(
     cases: Sequence[Case],
     place: _Place,
-    shown: Progress,
+    report: Callable[[str], None],
     *,
     meter: MeterName | None,
     repeat: int | None,
@@ -342,7 +354,7 @@ def _measured(
         caches=place.caches or None,
         limit_s=limit_s or LIMIT_S,
         knobs=OF_THE_COMMAND,
-        report=shown.step,
+        report=report,
     )
     return KernelStudy(machine=place.machine, results=measured)
 

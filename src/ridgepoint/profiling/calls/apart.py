@@ -55,10 +55,15 @@ def count_apart(
             i: _tasks(subjects[i], timed[i], here, counted_s=counted_s, name=f"call {i}")
             for i in indices
         }
-        report(f"counting {len(indices)} of {len(subjects)}")
+        report(f"beginning to count {len(indices)} of {len(subjects)}")
+        names = {task.name: subjects[i].name for i, own in tasks.items() for task in own}
+
+        def begins(task: Task, names: Mapping[str, str] = names) -> None:
+            report(f"counting {names[task.name]}")
+
         times = {own[0].name: timed[i] for i, own in tasks.items() if len(own) == 1}
         every = [task for own in tasks.values() for task in own]
-        counted = _counted_enough(every, _count(every, here), times, here)
+        counted = _counted_enough(every, _count(every, here, begins), times, here, begins)
         for index, own in tasks.items():
             counts[index] = _found([counted[task.name] for task in own], own, subjects[index])
     return counts
@@ -112,7 +117,9 @@ def _tasks(
     ]
 
 
-def _count(tasks: Sequence[Task], conditions: Conditions) -> _Results:
+def _count(
+    tasks: Sequence[Task], conditions: Conditions, begins: Callable[[Task], None]
+) -> _Results:
     """Count all tasks together, or each by itself where one of them ends the process.
 
     Raises
@@ -121,20 +128,24 @@ def _count(tasks: Sequence[Task], conditions: Conditions) -> _Results:
         If the counting engine does not work here.
     """
     try:
-        return count_calls(tasks, conditions)
+        return count_calls(tasks, conditions, begins=begins)
     except MeterUnavailable:
         raise
     except CannotMeasure as error:
         if len(tasks) == 1:
             return {tasks[0].name: error}
-        return {task.name: _count([task], conditions)[task.name] for task in tasks}
+        return {task.name: _count([task], conditions, begins)[task.name] for task in tasks}
 
 
 # ---- code that is not copied counts nothing ----
 
 
 def _counted_enough(
-    tasks: Sequence[Task], counted: _Results, times: Mapping[str, Native], conditions: Conditions
+    tasks: Sequence[Task],
+    counted: _Results,
+    times: Mapping[str, Native],
+    conditions: Conditions,
+    begins: Callable[[Task], None],
 ) -> _Results:
     """Return the results, but those of Valgrind's engine where the copying engine saw too little.
 
@@ -150,7 +161,7 @@ def _counted_enough(
     if not refused or conditions.engine is not None:
         return {**counted, **refused}
     left = [task for task in tasks if task.name in refused]
-    others = _count(left, replace(conditions, engine="engine"))
+    others = _count(left, replace(conditions, engine="engine"), begins)
     return {
         **counted,
         **{

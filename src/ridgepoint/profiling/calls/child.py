@@ -18,6 +18,8 @@ from ridgepoint.regions import region
 
 REGION = "ridgepoint: calls"
 TASKS = "tasks.pickle"
+BEGUN = "begun"
+"""The file that is there once everything is prepared and counting has begun."""
 FEW = 1
 
 _IS_COUNTED = "RIDGEPOINT_IS_COUNTED"
@@ -186,6 +188,7 @@ def main(folder: Path) -> None:
     for task in tasks:
         with _telling(folder, task):
             functions[task.name] = prepare(task)
+    (folder / BEGUN).touch()
     # What surrounds the very first calls finds less in the caches than ever after.
     with region("ridgepoint: first"), region(REGION):
         loop_over(_nothing, [()])(FEW)

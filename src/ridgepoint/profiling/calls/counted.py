@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 import sys
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -29,7 +31,15 @@ from ridgepoint.profiling.calls.average import (
     difference_of_counts,
     difference_of_traffic,
 )
-from ridgepoint.profiling.calls.child import FEW, REGION, TASKS, Ending, Task, environment
+from ridgepoint.profiling.calls.child import (
+    BEGUN,
+    FEW,
+    REGION,
+    TASKS,
+    Ending,
+    Task,
+    environment,
+)
 from ridgepoint.profiling.calls.knobs import IN_PYTHON, Knobs
 
 EngineName = Literal["engine", "native"]
@@ -37,6 +47,7 @@ EngineName = Literal["engine", "native"]
 MOST_CALLS = 1000
 _WHAT = "cannot count the calls"
 _BY_SIGNAL = 128
+_LOOK_S = 0.2
 _USUAL_CALLS = 16  # enough for differences in the work around calls to vanish
 _SHORT_S = 1e-3  # or enough calls to take this long, where that needs no replicas
 _SHARE_OF_CACHE = 4  # or enough calls for their data to fill this part of the last-level cache
@@ -123,7 +134,10 @@ def run_to_count(
 
 
 def count_calls(
-    tasks: Sequence[Task], conditions: Conditions
+    tasks: Sequence[Task],
+    conditions: Conditions,
+    *,
+    begins: Callable[[Task], None] = lambda task: None,
 ) -> dict[str, Counted | CannotMeasure]:
     """Return the average work of one call of each task, or why it could not be counted.
 
@@ -133,6 +147,8 @@ def count_calls(
         With different names. They are counted in one process, one after the other, since starting
         one takes long; functions are distinguished only with a single task.
     conditions : Conditions
+    begins : callable
+        Called with each task as it begins, from another thread.
 
     Raises
     ------
@@ -152,9 +168,12 @@ def count_calls(
         def launch(command: Sequence[str]) -> Run:
             if exits:  # with the other engine
                 _begin_anew(tasks, folder)
-            done = run_to_count(
-                command, timeout_s=conditions.timeout_s, environment=environment(conditions.threads)
-            )
+            with _following(tasks, folder, begins):
+                done = run_to_count(
+                    command,
+                    timeout_s=conditions.timeout_s,
+                    environment=environment(conditions.threads),
+                )
             exits.append(done.exit_status)
             return done
 
@@ -176,6 +195,32 @@ def count_calls(
         or _of_one_call(counted, task, inside, is_alone=len(tasks) == 1)
         for task in tasks
     }
+
+
+@contextlib.contextmanager
+def _following(
+    tasks: Sequence[Task], folder: Path, begins: Callable[[Task], None]
+) -> Iterator[None]:
+    """Tell which task begins, by the files that the other process leaves."""
+    ended = threading.Event()
+
+    def follow() -> None:
+        told = -1
+        while not ended.wait(_LOOK_S):
+            if not (folder / BEGUN).exists():
+                continue
+            at = sum((folder / task.name).exists() for task in tasks)
+            if at != told and at < len(tasks):
+                told = at
+                begins(tasks[at])
+
+    follower = threading.Thread(target=follow, daemon=True)
+    follower.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        follower.join()
 
 
 def _meter(conditions: Conditions) -> Meter:
@@ -201,6 +246,7 @@ def _begin_anew(tasks: Sequence[Task], folder: Path) -> None:
     failures = _failures(tasks, folder)
     if len(failures) == len(tasks):
         raise failures[tasks[0].name]
+    (folder / BEGUN).unlink(missing_ok=True)
     for task in tasks:
         Ending.forget(folder, task)
 

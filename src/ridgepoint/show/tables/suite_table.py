@@ -17,6 +17,8 @@ from ridgepoint.suites.kernels import Workload
 from ridgepoint.suites.kernels.results import KernelStudy, Result
 from ridgepoint.suites.kernels.validation import QUANTITIES, Ratio, Validation
 
+_FINEST = 0.001  # half width of an interval; a smaller one is shown as this
+
 
 def suite(study: KernelStudy) -> RenderableType:
     """Return a table of the cases: time, performance, intensity, and how near the roof they come.
@@ -68,7 +70,7 @@ def _interval(measurement: Measurement) -> str:
     if interval is None or not interval.total_bytes[0]:
         return ""
     low, high = interval.total_bytes
-    return f" ±{percent((high - low) / (high + low))}"
+    return f" ±{percent(max(_FINEST, (high - low) / (high + low)))}"
 
 
 def validation(validations: Sequence[Validation]) -> RenderableType:

@@ -15,6 +15,7 @@ from ridgepoint.profiling.calls.in_parts import Parts
 from ridgepoint.profiling.calls.knobs import IN_PYTHON, Knobs
 from ridgepoint.profiling.calls.loops import Loop, loop_over
 from ridgepoint.profiling.calls.packing import Packed, pack, pack_function
+from ridgepoint.suites.durations import Piece
 from ridgepoint.suites.kernels import Array, Arrays, Call, Workload, find
 from ridgepoint.suites.kernels.results import Case, Result
 from ridgepoint.suites.kernels.sizes import Sizes, quick
@@ -85,6 +86,41 @@ def cases(
         for state in states
         for n in sizes(workload)
     )
+
+
+def pieces(chosen: Sequence[Case], *, how: str = "") -> tuple[Piece, ...]:
+    """Return the cases as pieces of a run, whose durations are kept.
+
+    Parameters
+    ----------
+    chosen : sequence of Case
+    how : str
+        What else decides how long they take, such as the meter.
+    """
+    begins = Piece(
+        key=f"kernels: beginning to count{how}",
+        words="beginning to count",
+        kind=f"kernels: beginning to count{how}",
+        size=len({case.threads for case in chosen}) or 1,
+    )
+    return (
+        begins,
+        *(
+            Piece(
+                key=f"kernels: {case}{how}",
+                words=str(case),
+                kind=f"kernels: {case.workload}, {case.state}, {case.threads}{how}",
+                size=_size(case),
+            )
+            for case in chosen
+        ),
+    )
+
+
+def _size(case: Case) -> float:
+    """Return what the duration of a case grows with, at most."""
+    expected = find(case.workload).expected(case.n)
+    return max(expected.work_flop or 0, expected.read_bytes + expected.write_bytes)
 
 
 def run_suite(

@@ -24,12 +24,15 @@ class Piece:
         Pieces of one kind differ only in size.
     size : float
         For example the work of one call.
+    is_shared : bool
+        Whether it serves the other pieces, such as the start of a process: alone it says nothing.
     """
 
     key: str
     words: str
     kind: str
     size: float = 1.0
+    is_shared: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,10 +45,13 @@ class Forecast:
         Of the pieces of which that can be told.
     unknown : int
         Number of the others: none of their kind ever ran.
+    known : int
+        Number of pieces of which it can be told, without what they share.
     """
 
     seconds: float
     unknown: int
+    known: int
 
 
 def forecast(pieces: Sequence[Piece], known: Mapping[str, Took]) -> Forecast:
@@ -62,14 +68,15 @@ def forecast(pieces: Sequence[Piece], known: Mapping[str, Took]) -> Forecast:
     A piece that never ran takes as long as the one of its kind whose size is nearest, and longer in
     proportion if it is larger: what does not depend on the size is then counted too often.
     """
-    seconds, unknown = 0.0, 0
+    seconds, unknown, told = 0.0, 0, 0
     for piece in pieces:
         took = known.get(piece.key) or _nearest(piece, known)
         if took is None:
-            unknown += 1
+            unknown += not piece.is_shared
         else:
+            told += not piece.is_shared
             seconds += took.seconds * max(1.0, piece.size / took.size)
-    return Forecast(seconds=seconds, unknown=unknown)
+    return Forecast(seconds=seconds, unknown=unknown, known=told)
 
 
 def _nearest(piece: Piece, known: Mapping[str, Took]) -> Took | None:

@@ -21,7 +21,7 @@ def duration(pieces: Sequence[Piece], archive_path: Path | None) -> str:
 
     kept, elsewhere = durations.read(archive_path).pieces, durations.elsewhere().pieces
     expected = forecast(pieces, {**elsewhere, **kept})
-    if expected.unknown == len(pieces):
+    if not expected.known:
         return "how long it takes is known after a first run"
     words = [f"about {format_duration(max(1.0, expected.seconds))}"]
     if forecast(pieces, kept).unknown > expected.unknown:

@@ -102,6 +102,7 @@ def pieces(chosen: Sequence[Case], *, how: str = "") -> tuple[Piece, ...]:
         words="beginning to count",
         kind=f"kernels: beginning to count{how}",
         size=len({case.threads for case in chosen}) or 1,
+        is_shared=True,
     )
     return (
         begins,

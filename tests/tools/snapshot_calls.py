@@ -199,7 +199,10 @@ def _distributed(_: Path) -> None:
     from ridgepoint.suites.distributed.results import decoded
 
     run = decoded((kept_records.KEPT / "conjugate-gradient.json").read_bytes())
-    with mock.patch("ridgepoint.suites.distributed.running.run_program", return_value=run):
+    with (
+        mock.patch("ridgepoint.suites.distributed.running.run_program", return_value=run),
+        mock.patch("ridgepoint.kept.durations.keep"),  # no clock of this host
+    ):
         for words in ([], ["--json"]):
             main(["suite", "distributed", "conjugate-gradient", "--mpi", "2", *words])
 

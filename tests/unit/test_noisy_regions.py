@@ -1,6 +1,8 @@
 """Native runs and doubts where regions vary more than the program, and programs run in turn."""
 
 from dataclasses import replace
+from random import Random
+from types import SimpleNamespace
 
 import pytest
 from figure_inputs import MACHINE, measurement
@@ -14,9 +16,18 @@ from ridgepoint.host.run import Run
 from ridgepoint.meters import Selection
 from ridgepoint.meters.region_times import RegionTime
 from ridgepoint.models.analysis import analyse
+from ridgepoint.models.gains import gain
+from ridgepoint.profiling import timing
 from ridgepoint.profiling.timing import time_in_turn, time_program
 
 SOLVE = Selection(kind="region", name="solve")
+
+
+@pytest.fixture(autouse=True)
+def quiet_host(monkeypatch):
+    """Whatever else runs on this host does not disturb programs that do not run."""
+    monkeypatch.setattr(timing, "System", lambda: SimpleNamespace(activity=lambda: None))
+    monkeypatch.setattr(timing, "of_activity", lambda before, after: ())
 
 
 def inside(seconds):
@@ -193,3 +204,50 @@ def test_a_doubt_about_a_region_matters_where_the_region_does(region_s, effect, 
     )
 
     assert analyse(marked, MACHINE).doubts[doubt] is does_matter
+
+
+# Whether a gain is seen, through the rule that decides on the number of runs: it looks at the
+# samples, and so might favour some.
+
+
+def sleeping(random, base_s, noise):
+    """Return a program that sleeps, with noise, in its region."""
+
+    def time_s(number):
+        return base_s * noise(random)
+
+    return Program(lambda number: 10 * base_s, solve=time_s)
+
+
+def two_modes(random):
+    """Return a factor: three of ten runs take half as long again."""
+    return (1.5 if random.random() < 0.3 else 1.0) * random.gauss(1, 0.01)
+
+
+def heavy_tail(random):
+    """Return a factor whose mean is infinite."""
+    return 1 + 0.05 * (1 / (1 - random.random()) - 1)
+
+
+def narrow(random):
+    """Return a factor that is tight after few runs, or more: where runs end depends on it."""
+    return random.gauss(1, 0.012)
+
+
+@pytest.mark.parametrize(
+    ("noise", "least_seen"), [(two_modes, 0.85), (heavy_tail, 0.9), (narrow, 1.0)]
+)
+def test_a_true_gain_is_seen_and_none_where_there_is_none(noise, least_seen):
+    """Programs that sleep with known noise, run in turn until their regions are known."""
+    random, cases = Random(1), 600
+    verdicts = {1.0: [], 1.2: []}
+    for factor, found in verdicts.items():
+        for _ in range(cases):
+            programs = [sleeping(random, factor * 0.02, noise), sleeping(random, 0.02, noise)]
+            before, after = (
+                regions[0].runtime_s for _, regions in time_in_turn(programs, selection=SOLVE)
+            )
+            found.append(gain(before, after, paired=True).verdict)
+
+    assert verdicts[1.0].count("no difference seen") >= 0.95 * cases
+    assert verdicts[1.2].count("gain") >= least_seen * cases

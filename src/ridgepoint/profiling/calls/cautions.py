@@ -23,19 +23,18 @@ class Words:
         "a call".
     around : str
         What takes time around it.
-    more : str
+    more : Remedies
         How to get more samples.
     """
 
     one: str
     around: str
-    more: str
+    more: Remedies
 
 
 def time_cautions(runtime: Estimate, *, overhead_s: float, words: Words) -> Iterator[Caution]:
     """Yield why a runtime may not be what it seems."""
-    more = Remedies(few=words.more, noisy=f"stop other programs, or {words.more}")
-    yield from sample_cautions(runtime, what="the runtime", more=more)
+    yield from sample_cautions(runtime, what="the runtime", more=words.more)
     if overhead_s > _OVERHEAD * runtime.median:
         yield Caution(
             "overhead",

@@ -26,6 +26,7 @@ from ridgepoint.profiling.calls.packing import Packed
 from ridgepoint.profiling.calls.replicas import plan
 from ridgepoint.profiling.calls.subject import Subject, limited_threads
 from ridgepoint.profiling.repeats import LEAST_RUNS
+from ridgepoint.profiling.sample_cautions import Remedies
 
 _MEMORY_SHARE = 4  # one over the share of available memory that replicas may take
 _USUAL_HZ = 3e9  # where the clock is unknown: only the length of a sample depends on it
@@ -178,7 +179,10 @@ def _words(knobs: Knobs) -> Words:
     return Words(
         one="a call",
         around="calling it from Python takes",
-        more=f"take at least 6 samples, and allow enough time for them: {knobs.samples}",
+        more=Remedies(
+            few=f"take at least 6 samples, and allow enough time for them: {knobs.samples}",
+            noisy=f"stop other programs, or take more samples: {knobs.samples}",
+        ),
     )
 
 

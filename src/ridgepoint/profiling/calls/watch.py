@@ -29,6 +29,7 @@ from ridgepoint.profiling.calls.child import is_counted
 from ridgepoint.profiling.calls.counted import run_to_count
 from ridgepoint.profiling.calls.replay import Replay, replay_here
 from ridgepoint.profiling.context import context_here
+from ridgepoint.profiling.sample_cautions import Remedies
 from ridgepoint.regions import is_recorded, region
 
 MOST_SAMPLES = 1000
@@ -36,7 +37,13 @@ MOST_SAMPLES = 1000
 
 _IDLE_ENTRIES = 1000
 _WITH_CPU_TIME = 100  # number of first entries with CPU time; later, one entry in this many
-_WORDS = Words(one="an entry", around="reading clocks takes", more="enter it at least 6 times")
+_WORDS = Words(
+    one="an entry",
+    around="reading clocks takes",
+    more=Remedies(
+        few="enter it at least 6 times", noisy="stop other programs, or enter it more often"
+    ),
+)
 _now_ns = time.perf_counter_ns
 _RUN_ALONE = "run the script by itself"
 

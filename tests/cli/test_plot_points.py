@@ -270,6 +270,19 @@ def test_a_table_has_units_in_titles_or_cells(tmp_path):
     assert (b.work.median, b.traffic.median) == (3e12, 1e6)
 
 
+@pytest.mark.parametrize("mark", [";", "\t"])
+def test_spreadsheets_may_separate_by_other_marks(tmp_path, mark):
+    """A decimal comma is refused all the same."""
+    path = tmp_path / "points.csv"
+    path.write_text(f"name{mark}W{mark}Q\na{mark}2.5G{mark}5 GB\n")
+    (point,) = read_given(path)
+
+    assert point.intensity_at_dram.median == 0.5
+    path.write_text(f"name{mark}W{mark}Q\na{mark}2,5{mark}5\n")
+    with pytest.raises(InvalidDocument, match="'2,5' is not a quantity"):
+        read_given(path)
+
+
 def test_what_a_table_states_twice_follows_from_work_traffic_and_time(tmp_path):
     """A spreadsheet has W, Q, I, T and P."""
     path = tmp_path / "points.csv"
@@ -350,6 +363,7 @@ def test_toml_has_a_table_for_each_point(tmp_path):
         ("p.csv", "name,W,flop,Q\na,1,2,3\n", "two columns hold W"),
         ("p.csv", "name,W,Q\na,1,x\n", "p.csv:2: Q: 'x' is not a quantity"),
         ("p.csv", "name,W,Q\na,1,2\n,1,2\n", "p.csv:3: it has no name"),
+        ("p.csv", "name,W,Q\na,1,1\na,2,2\n", "p.csv:3: 'a' is there twice"),
         ("p.csv", "name,W,Q\na,1,nan\n", "not finite"),
         ("p.csv", "name,W,Q\na,1,-2\n", "not finite and >= 0"),
         ("p.csv", "name,W,Q\na,1\n", "Q is missing"),

@@ -61,7 +61,7 @@ def read_rows(path: Path) -> tuple[Row, ...]:
     Parameters
     ----------
     path : Path
-        CSV in UTF-8. The first row names the columns, in upper or lower case: ``name`` and the
+        CSV in UTF-8, separated by commas, semicolons or tabs. The first row names the columns, in upper or lower case: ``name`` and the
         keys of a point, or one of their aliases; a unit may stand in brackets after the title
         (``Q [GB]``, ``T (ms)``), for cells without one. Other columns are ignored, and so are
         empty cells, empty rows, and rows that begin with ``#``. Or what likwid-perfctr writes to
@@ -104,7 +104,8 @@ def text_of(path: Path) -> str:
 def _cells(path: Path) -> list[tuple[int, list[str]]]:
     """Return the rows with their lines, without empty rows and comments."""
     text = text_of(path)
-    reader = csv.reader(text.splitlines(), skipinitialspace=True)
+    lines = text.splitlines()
+    reader = csv.reader(lines, skipinitialspace=True, delimiter=_delimiter(lines))
     rows = []
     try:
         for row in reader:
@@ -114,6 +115,12 @@ def _cells(path: Path) -> list[tuple[int, list[str]]]:
     except csv.Error as error:
         raise _refused(path, reader.line_num, str(error), "correct this line") from error
     return rows
+
+
+def _delimiter(lines: Sequence[str]) -> str:
+    """Return what separates the titles: a comma, or else a semicolon or a tab."""
+    first = next((line for line in lines if line.strip() and not line.startswith("#")), "")
+    return next((mark for mark in (",", ";", "\t") if mark in first), ",")
 
 
 def _plain(path: Path, rows: Sequence[tuple[int, list[str]]]) -> Iterator[Row]:

@@ -77,16 +77,18 @@ def read_given(path: str | Path, *, precision: str = "fp64") -> tuple[GivenPoint
     path = Path(path)
     if path.suffix.lower() == ".toml":
         return _of_toml(path, precision)
-    points = []
+    points: dict[str, GivenPoint] = {}
     for row in read_rows(path):
         try:
-            points.append(GivenPoint.of(row.name, row.values, precision=precision))
+            if row.name in points:
+                raise ValueError(f"{row.name!r} is there twice; give each point a name of its own")
+            points[row.name] = GivenPoint.of(row.name, row.values, precision=precision)
         except ValueError as error:
             reason, _, remedy = str(error).rpartition("; ")
             raise InvalidDocument(
                 f"cannot read {_WHAT} of {path}:{row.line}", reason=reason, remedy=remedy
             ) from error
-    return tuple(points)
+    return tuple(points.values())
 
 
 def _of_toml(path: Path, precision: str) -> tuple[GivenPoint, ...]:

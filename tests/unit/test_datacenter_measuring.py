@@ -97,9 +97,9 @@ def test_the_steps_of_a_workload_are_timed_in_turn(monkeypatch):
             raise CannotMeasure("cannot compile", reason="no g++", remedy="install it")
         return [name, variant, form]
 
-    def time(commands, *, selection):
+    def time(commands, *, selection, repeat):
         timed.append([" ".join(command) for command in commands])
-        assert (selection.kind, selection.name) == ("region", "measured")
+        assert (selection.kind, selection.name, repeat) == ("region", "measured", 8)
         return [NativeTimes() for _ in commands]
 
     def refuse(command, *, times, **options):
@@ -109,7 +109,7 @@ def test_the_steps_of_a_workload_are_timed_in_turn(monkeypatch):
     monkeypatch.setattr(measuring, "command", build)
     monkeypatch.setattr(measuring, "native_times_in_turn", time)
     monkeypatch.setattr(measuring, "measure_program", refuse)
-    results = measuring.run_datacenter(measuring.cases(["bfs", "stream"]))
+    results = measuring.run_datacenter(measuring.cases(["bfs", "stream"]), repeat=8)
 
     assert timed == [
         ["bfs baseline original", "bfs optimised original"],

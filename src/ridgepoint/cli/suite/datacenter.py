@@ -53,6 +53,7 @@ _UNDER_MPI = frozenset(("names", "ranks", "launcher", "full", "output", "as_json
     metavar="FILE",
     help="Measure on your own data: a text, integers, reviews, ...",
 )
+@options.repeat_option
 @click.option("--pattern", metavar="TEXT", help="What Grep searches for.  [default: beba]")
 @click.option(
     "--stack",
@@ -91,6 +92,7 @@ def command(
     launcher: str | None,
     size: str | None,
     data: Path | None,
+    repeat: int | None,
     pattern: str | None,
     stack: str,
     published: bool,
@@ -140,12 +142,14 @@ def command(
     if stack == "spark":
         if folder is not None:
             raise click.UsageError("--figures cannot be combined with --stack spark")
+        if repeat is not None:
+            raise click.UsageError("--repeat cannot be combined with --stack spark")
         compared = measured_in_spark(chosen, archive_path)
         results.show_and_keep(compared, as_json=as_json, output=output)
         return 2 if compared.unmeasured else 0
     if folder is not None:
         common.made_folder(folder)
-    study = _measured(chosen, archive_path)
+    study = _measured(chosen, archive_path, repeat=repeat)
     results.show_and_keep(
         study,
         as_json=as_json,
@@ -236,7 +240,9 @@ def _list(cases: Sequence[DatacenterCase]) -> None:
     common.console().print(table)
 
 
-def _measured(cases: Sequence[DatacenterCase], archive_path: Path | None) -> DatacenterStudy:
+def _measured(
+    cases: Sequence[DatacenterCase], archive_path: Path | None, *, repeat: int | None
+) -> DatacenterStudy:
     from ridgepoint.kept.archive import Archive
     from ridgepoint.suites.datacenter import require_buildable
     from ridgepoint.suites.datacenter.inputs import require_data, require_room
@@ -250,7 +256,8 @@ def _measured(cases: Sequence[DatacenterCase], archive_path: Path | None) -> Dat
         _, machine = common.machine_of_this_host(archive, shown, knowing="bop")
         what = amount(len(cases), "case")
         with durations.timed(_pieces(cases), what, archive_path, shown.step) as report:
-            return DatacenterStudy(machine=machine, results=run_datacenter(cases, report=report))
+            found = run_datacenter(cases, repeat=repeat, report=report)
+            return DatacenterStudy(machine=machine, results=found)
 
 
 def _pieces(cases: Sequence[DatacenterCase]) -> tuple[Piece, ...]:

@@ -121,13 +121,18 @@ def _steps(workload: Workload, *, threads: int, full: bool) -> Iterator[Datacent
 
 
 def run_datacenter(
-    chosen: Sequence[DatacenterCase], *, report: Callable[[str], None] = lambda what: None
+    chosen: Sequence[DatacenterCase],
+    *,
+    repeat: int | None = None,
+    report: Callable[[str], None] = lambda what: None,
 ) -> tuple[DatacenterResult, ...]:
     """Measure cases; a case that fails does not stop the others.
 
     Parameters
     ----------
     chosen : sequence of DatacenterCase
+    repeat : int or None
+        Runs of each step that are timed; None: until the measured part of each is known well.
     report : callable
         Called with a description of each step as it begins.
 
@@ -142,18 +147,18 @@ def run_datacenter(
     for case in chosen:
         if case not in results:
             steps = [other for other in chosen if _is_same_task(case, other)]
-            results.update(zip(steps, _results(steps, report), strict=True))
+            results.update(zip(steps, _results(steps, repeat, report), strict=True))
     return tuple(results[case] for case in chosen)
 
 
 def _results(
-    steps: Sequence[DatacenterCase], report: Callable[[str], None]
+    steps: Sequence[DatacenterCase], repeat: int | None, report: Callable[[str], None]
 ) -> list[DatacenterResult]:
     """Return the results of the steps of a workload, whose data are made once."""
     try:
         with in_files(steps[0], report) as (first, folder):
             own = [replace(step, data=first.data) for step in steps]
-            found = list(_results_on(own, folder, report))
+            found = list(_results_on(own, folder, repeat, report))
     except CannotMeasure as error:
         return [
             DatacenterResult(case=step, measurement=None, source=None, failures=(str(error),))
@@ -163,11 +168,14 @@ def _results(
 
 
 def _results_on(
-    steps: Sequence[DatacenterCase], folder: Path, report: Callable[[str], None]
+    steps: Sequence[DatacenterCase],
+    folder: Path,
+    repeat: int | None,
+    report: Callable[[str], None],
 ) -> Iterator[DatacenterResult]:
     """Yield results on data that are there; parts of them are written to a folder."""
     report(f"timing {steps[0].title}: {', '.join(step.step for step in steps)}")
-    times = _timed_in_turn(steps)
+    times = _timed_in_turn(steps, repeat)
     sources: dict[tuple[str, str], BasicOperations | RidgepointError] = {}
     for case in steps:
         report(f"counting {case}")
@@ -197,7 +205,7 @@ def _is_same_task(case: DatacenterCase, other: DatacenterCase) -> bool:
 
 
 def _timed_in_turn(
-    steps: Sequence[DatacenterCase],
+    steps: Sequence[DatacenterCase], repeat: int | None
 ) -> dict[DatacenterCase, NativeTimes | RidgepointError]:
     """Return the times of a workload's steps, or why they have none."""
     commands: dict[DatacenterCase, list[str]] = {}
@@ -211,6 +219,7 @@ def _timed_in_turn(
     times = native_times_in_turn(
         list(commands.values()),
         selection=Selection(kind="region", name=REGION, all_threads=steps[0].threads > 1),
+        repeat=repeat,
     )
     return {**failures, **dict(zip(commands, times, strict=True))}
 

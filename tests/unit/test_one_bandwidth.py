@@ -26,6 +26,7 @@ from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Cache, Ceiling
 from ridgepoint.models.analysis import analyse
 from ridgepoint.models.cycles import per_cycle
+from ridgepoint.published.machines import load
 from ridgepoint.show.charts.roofline import roofline_chart, roofline_picture
 from ridgepoint.show.charts.roofline_view import RooflineView
 from ridgepoint.show.report import report
@@ -288,6 +289,16 @@ def test_untimed_and_two_core_programs_have_places_below_one_bandwidth():
     """Of one the limit is marked, of the other the roofs are those of two cores."""
     assert view("read", UNTIMED).marks
     assert below("read", TRIAD_2_CORES).attainable_per_s == pytest.approx(W / QR * 45e9)
+
+
+def test_a_roof_that_is_a_multiple_of_one_core_is_said_to_be():
+    """The paper's read bandwidth is that of one core; its copies are of all six, too."""
+    csb = load("csb")
+    of_reads = roofline_chart(csb, view=RooflineView(bandwidth="read"))
+    note = "DRAM read is known for 1 core: of 6 cores it is at most 6 times that"
+
+    assert note in of_reads.notes
+    assert not any("is known for" in text for text in roofline_chart(csb).notes)
 
 
 def test_python_draws_the_same_views():

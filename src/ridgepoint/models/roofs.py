@@ -153,6 +153,30 @@ def shown_roofs(
     return tuple(roofs)
 
 
+def multiples(machine: Machine, roofs: Sequence[ShownRoof]) -> dict[tuple[str, float], int]:
+    """Return the roofs that are multiples of those of fewer cores.
+
+    Parameters
+    ----------
+    machine : Machine
+    roofs : sequence of ShownRoof
+        Roofs of the machine.
+
+    Returns
+    -------
+    dict of (str, float) to int
+        By resource and cores, the most cores for which its rate is known: the roof is the most
+        that all these cores could reach.
+    """
+    found = {}
+    for roof in roofs:
+        if roof.role in {"outer", "beside"}:
+            known = max(ceiling.threads for ceiling in _rated(machine, roof.resource))
+            if roof.cores > known:
+                found[roof.resource, roof.cores] = known
+    return found
+
+
 def with_own_roofs(
     roofs: Sequence[ShownRoof], placements: Mapping[int, Placement]
 ) -> tuple[ShownRoof, ...]:

@@ -15,6 +15,7 @@ from ridgepoint.models.roofs import (
     ShownRoof,
     known_levels,
     known_precisions,
+    multiples,
     ridge_points,
     shown_roofs,
     with_own_roofs,
@@ -129,6 +130,7 @@ def roofline_chart(
         ),
         notes=(
             *roof_notes,
+            *_multiples(machine, roofs),
             *_view_notes(machine, view, clock_hz),
             *(note for other in others for note in other.notes),
             *program_notes(programs, points),
@@ -159,6 +161,15 @@ def _own_roof_lines(
         letters=letters if len(letters) > 1 else None,
         clock_hz=clock_hz,
     )
+
+
+def _multiples(machine: Machine, roofs: Sequence[ShownRoof]) -> Iterator[str]:
+    """Yield which roofs are known for fewer cores only."""
+    for (resource, cores), known in multiples(machine, roofs).items():
+        yield (
+            f"{shown_name(resource)} is known for {shown_cores(known)}: of {shown_cores(cores)} it "
+            f"is at most {cores / known:.3g} times that"
+        )
 
 
 def _has_several_cores(programs: Sequence[ProgramMarks], points: Sequence[GivenMarks]) -> bool:

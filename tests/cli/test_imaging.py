@@ -46,6 +46,7 @@ def measured(monkeypatch):
         (["imaging", "--threads", "99999"], "CPUs may be used"),
         (["imaging", "hogbom", "-o", "p.toml"], "a pipeline needs all stages"),
         (["imaging", "hogbom", "--scratch", "."], "only the whole pipeline has files"),
+        (["imaging", "--stages-only", "--scratch", "."], "only the whole pipeline has files"),
         (["imaging", "-o", "missing/p.toml"], "there is no folder 'missing'"),
         (["imaging", "--validate"], "--validate"),
         (["imaging", "--mpi", "2"], "--mpi"),
@@ -106,6 +107,14 @@ def test_the_whole_pipeline_is_run_from_file_to_files(cli, measured):
     out = cli("suite", "imaging", "--size", "64")[1]
     assert "the whole pipeline" in out
     assert "on one core only" in out
+
+
+def test_stages_can_be_measured_without_the_whole_pipeline(cli, measured, monkeypatch):
+    """Which is not run; then no host time is known."""
+    monkeypatch.setattr("ridgepoint.suites.imaging.places.run_whole", None)
+    status, text, _ = cli("suite", "imaging", "--size", "64", "--stages-only", "--json")
+    assert status == 0
+    assert json.loads(text).get("whole") is None
 
 
 def test_a_file_in_memory_is_not_said_to_be_read_from_a_disk(cli, measured, monkeypatch):

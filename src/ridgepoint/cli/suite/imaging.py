@@ -53,6 +53,11 @@ def _stages() -> tuple[str, ...]:
     help="The share of a peak that a minor cycle removes.",
 )
 @click.option(
+    "--stages-only",
+    is_flag=True,
+    help="Do not run the whole pipeline: FILE.toml then has no time of the host.",
+)
+@click.option(
     "--scratch",
     type=click.Path(path_type=Path, file_okay=False, exists=True, writable=True),
     metavar="FOLDER",
@@ -74,6 +79,7 @@ def command(
     threads: int,
     size: int,
     gain: float,
+    stages_only: bool,
     scratch: Path | None,
     folder: Path | None,
     output: Path | None,
@@ -95,14 +101,16 @@ def command(
         raise click.BadParameter(
             "a pipeline needs all stages: give no names of stages", param_hint="'-o' / '--output'"
         )
-    if names and scratch is not None:
+    if scratch is not None and (names or stages_only):
         raise click.BadParameter(
-            "only the whole pipeline has files: give no names of stages", param_hint="'--scratch'"
+            "only the whole pipeline has files: give neither names of stages nor --stages-only",
+            param_hint="'--scratch'",
         )
     if device is not None:
         _require_for_a_gpu(context, state)
     place = _place(device, size=size, threads=threads, gain=gain)
-    pieces = _pieces(names, state, device, size=size, threads=threads)
+    parts = names or (("stages only",) if stages_only else ())
+    pieces = _pieces(parts, state, device, size=size, threads=threads)
     if only_list:
         common.console().print(stages_table(place.stages(names)))
         durations.show(pieces, "a run of these", archive_path)
@@ -112,11 +120,12 @@ def command(
     machine = None if output is None else _machine(place, archive_path)
     # A GPU's image is made in any case: it says whether what is timed there works.
     is_seen = folder is not None or device is not None
-    what = "the stages" if names else "the pipeline and its stages"
+    has_whole = not names and not stages_only
+    what = "the pipeline and its stages" if has_whole else "the stages"
     with durations.timed(pieces, what, archive_path, lambda what: None) as begin:
         begin(what)
         whole = None
-        if not names:
+        if has_whole:
             whole = _run_whole(place, scratch or (output and output.parent), needs_image=is_seen)
         if is_seen:
             imaged = whole[1] if isinstance(whole, tuple) else _image(place)
@@ -137,12 +146,12 @@ def command(
 
 
 def _pieces(
-    names: Sequence[str], state: str, device: int | None, *, size: int, threads: int
+    parts: Sequence[str], state: str, device: int | None, *, size: int, threads: int
 ) -> tuple[Piece, ...]:
-    """Return the whole run, whose duration is kept: stages share their data."""
+    """Return the whole run of these parts, or of all, whose duration is kept: they share data."""
     from ridgepoint.suites.durations import Piece
 
-    own = ", ".join((*(sorted(set(names)) or ("all",)), state, f"{threads} threads"))
+    own = ", ".join((*(sorted(set(parts)) or ("all",)), state, f"{threads} threads"))
     where = "" if device is None else ", GPU"
     return (
         Piece(

@@ -82,9 +82,11 @@ class Place:
 
         def imaging(visibilities: Complexes, observation: Observation, timed: Timed) -> Imaged:
             if gpu is not None and gridder is not None:
-                return image_on(gpu, scene, gridder, visibilities=visibilities, timed=timed)
+                return image_on(
+                    gpu, scene, gridder, visibilities=visibilities, timed=timed, report=report
+                )
             return continuum.image(
-                visibilities, observation, scene.geometry, scene.plan, timed=timed
+                visibilities, observation, scene.geometry, scene.plan, timed=timed, report=report
             )
 
         return run_whole(

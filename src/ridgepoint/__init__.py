@@ -98,7 +98,7 @@ _HOMES = {
     "read_runs": "kept.runs",
     "Scaling": "models.scaling",
     "scaling_study": "models.scaling.study",
-    "sharing_study": "models.scaling.placements",
+    "sharing_study": "models.scaling.placing",
     "usl": "models.scaling.speed_up_laws",
     # Pipelines.
     "assess": "models.pipeline.assessment",
@@ -181,7 +181,7 @@ if TYPE_CHECKING:
     from ridgepoint.models.scaling import case_studies as case_studies
     from ridgepoint.models.scaling.fits import fit_rates as fit_rates
     from ridgepoint.models.scaling.law_fits import fit_law as fit_law
-    from ridgepoint.models.scaling.placements import sharing_study as sharing_study
+    from ridgepoint.models.scaling.placing import sharing_study as sharing_study
     from ridgepoint.models.scaling.sharing import Job as Job
     from ridgepoint.models.scaling.speed_up_laws import amdahl as amdahl
     from ridgepoint.models.scaling.speed_up_laws import gustafson as gustafson

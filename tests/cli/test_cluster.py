@@ -80,6 +80,23 @@ def test_a_cluster_stands_for_its_slowest_node(cli, kept, command):
     assert "11 MB/s" in out
 
 
+@pytest.mark.parametrize(
+    ("words", "latency_s"),
+    [([], 20e-6), (["--latency", "ping-pong"], 20e-6), (["--latency", "stream"], 10e-6),
+     (["--latency", "3us"], 3e-6)],
+)  # fmt: skip
+def test_scaling_counts_the_latency_of_a_cluster(cli, kept, words, latency_s):
+    """That of a message that waits, that of many under way, or another: by number and by file."""
+    path = cli.folder / "cluster.json"
+    path.write_text(cli("show", kept, "--json")[1])
+    for machine in (kept, path):
+        asked = ("scale", "linpack", "--size", "1000", "--machine", machine, "--json", *words)
+        status, out, err = cli(*asked)
+
+        assert status == 0, err
+        assert json.loads(out)["latency_s"] == pytest.approx(latency_s)
+
+
 def test_runs_plots_and_pipelines_are_bounded_by_its_slowest_node(cli, kept, meter):
     """Its name is in each."""
     example = cli.folder / "imaging.toml"

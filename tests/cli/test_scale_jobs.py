@@ -40,23 +40,12 @@ def test_the_best_mix_is_printed_with_the_worst(cli, file):
 
     assert (status, err) == (0, "")
     assert [
-        "triad",
-        "1",
-        "4",
-        "1.562",
-        "s",
-        "1.562",
-        "s",
-        "1",
-        "15.36",
-        "GB/s",
-        "15.36",
-        "GB/s",
-        "memory",
-    ] in lines
-    assert "product 4 + triad 4 | product 4 + triad 4" in out
-    assert ["2", "3.042", "1.46", "1.92", "2", "x", "triad", "4", "|", "2", "x", "product",
-            "4"] in lines  # fmt: skip
+        "triad", "2", "4", "1.562", "s", "1.562", "s", "1", "15.36", "GB/s", "15.36", "GB/s",
+        "memory", "nodes", "1,", "2",
+    ] in lines  # fmt: skip
+    assert "2 nodes: product 4 + triad 4" in out
+    assert "2 x triad 4 | 2 x product 4" in out
+    assert any(line[:4] == ["2", "3.042", "1.46", "1.92"] for line in lines)
 
 
 def test_json_has_the_best_placements_and_the_worst(cli, file):
@@ -71,6 +60,27 @@ def test_json_has_the_best_placements_and_the_worst(cli, file):
     assert found["worst"]["largest_slowdown"] == pytest.approx(2 * 15.36 / 16)
     assert {job["limiter"] for job in found["worst"]["jobs"]} == {"compute", "shared memory"}
     assert found["placements"][0]["nodes"][0]["memory_limit"] == 16e9
+
+
+def test_schedulers_get_the_lines_of_each_kind_of_job(cli, file):
+    """Below what should meet; one document each for Kubernetes."""
+    asked = ("scale", "--jobs", file(JOBS), "--nodes", "2", *NODE, "--scheduler")
+    status, out, _ = cli(*asked, "slurm")
+    _, pods, _ = cli(*asked, "kubernetes")
+
+    assert status == 0
+    assert out.splitlines() == [
+        "# jobs and their cores that should meet: 2 nodes: product 4 + triad 4",
+        "# product, 2 jobs: at least 7.85 s, 1 times as long as alone",
+        "#SBATCH --nodes=1",
+        "#SBATCH --ntasks-per-node=1",
+        "#SBATCH --cpus-per-task=4",
+        "# triad, 2 jobs: at least 1.562 s, 1 times as long as alone",
+        "#SBATCH --nodes=1",
+        "#SBATCH --ntasks-per-node=1",
+        "#SBATCH --cpus-per-task=4",
+    ]
+    assert pods.splitlines().count("---") == pods.count("kind: Job") == 2
 
 
 def test_pictures_are_written(cli, file, tmp_path):
@@ -138,7 +148,7 @@ def test_wrong_files_are_refused_in_one_line(cli, file, text, said):
         (("--op", "1"), "--op is about a single problem"),
         (("--share", "0.5"), "--share is about a single problem"),
         (("--efficiency", "0.5"), "--efficiency is about a single problem"),
-        (("--slurm",), "--scheduler is about a single problem"),
+        (("--slurm", "--json"), "both print on standard output"),
         (("--fit", "runs.csv"), "--fit is about a single problem"),
         (("--nodes", "1,2"), "--nodes with --jobs is one number"),
         (("--nodes", "5000"), "at most 1024"),

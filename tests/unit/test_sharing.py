@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from ridgepoint.core.rates import ideal_machine
 from ridgepoint.models.scaling import Problem, Scaling
-from ridgepoint.models.scaling.placements import CannotPlace, sharing_study
+from ridgepoint.models.scaling.placements import CannotPlace
+from ridgepoint.models.scaling.placing import sharing_study
 from ridgepoint.models.scaling.sharing import Job, alone, fair_division
 
 NODE = ideal_machine(core_rate=8e9, memory_bytes_per_s=16e9, link_bytes_per_s=2e9, cores=8)
@@ -254,10 +255,12 @@ def test_many_jobs_are_placed_well_without_trying_all():
 
 def test_jobs_that_do_not_fit_are_refused():
     """9 cores on a node of 8; two nodes of one."""
-    with pytest.raises(CannotPlace, match="10 cores are asked for in all, and there are 8"):
+    with pytest.raises(CannotPlace, match="10 cores are asked for in all, and no placement"):
         sharing_study([job("a", cores=5, count=2)], nodes=1)
-    with pytest.raises(CannotPlace, match="on 2 at once"):
+    with pytest.raises(CannotPlace, match="as many nodes at once as it needs"):
         sharing_study([job("a", cores=1, nodes=2)], nodes=1)
+    with pytest.raises(CannotPlace, match="there are 201 jobs"):
+        sharing_study([job("a", cores=1, count=201)], nodes=100)
 
 
 def test_impossible_jobs_are_refused():

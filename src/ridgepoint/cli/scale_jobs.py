@@ -12,11 +12,11 @@ from ridgepoint.cli import common
 from ridgepoint.cli import scale_inputs as inputs
 from ridgepoint.core.documents import fields_of, report
 from ridgepoint.models.scaling import Problem, Scaling
-from ridgepoint.models.scaling.placements import Placement, SharingStudy, sharing_study
+from ridgepoint.models.scaling.placements import Placement, SharingStudy
+from ridgepoint.models.scaling.placing import sharing_study
 
 _OF_ONE_PROBLEM = (
     "case", "size", "op", "bytes", "exchanged", "messages", "share", "efficiency", "runs_file",
-    "scheduler",
 )  # fmt: skip
 _NAMES = {"case": "CASE", "runs_file": "--fit"}
 _MOST_NODES = 1024
@@ -50,6 +50,10 @@ def share_nodes(
         _draw(study, outputs, folder)
     if as_json:
         common.print_json(_fields(study))
+    elif options["scheduler"] is not None:
+        from ridgepoint.show.batch import job_lines
+
+        print("\n".join(job_lines(study, options["scheduler"])))
     else:
         from ridgepoint.show.tables.sharing_table import sharing_table
 
@@ -102,9 +106,8 @@ def _fields(study: SharingStudy) -> dict[str, Any]:
                 else None,
             },
             **fields_of(scaling, "network", "overlap"),
-            **fields_of(study, "nodes", "is_complete"),
+            **fields_of(study, "nodes", "compared", "is_complete"),
             "jobs": [{**fields_of(job, "name", "cores", "nodes", "count")} for job in study.jobs],
-            "compared": len(study.placements),
             "placements": [_placement(placement) for placement in study.placements[:_MOST_SHOWN]],
             "worst": _placement(study.worst),
         },

@@ -7,8 +7,12 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
+from ridgepoint.core.presenting import amount
 from ridgepoint.core.units import format_si
+from ridgepoint.models.scaling.placements import JobShare, SharingStudy
 from ridgepoint.models.scaling.study import ScalingStudy
+from ridgepoint.show.sharing_text import nodes_in_words
+from ridgepoint.show.words import printable
 
 Scheduler = Literal["slurm", "pbs", "lsf", "flux", "kubernetes"]
 
@@ -74,6 +78,34 @@ def batch_lines(
         is_alone = chosen.cores == scaling.machine.cores and scaling.share == 1
         request = Request(tasks=chosen.nodes, cores=chosen.cores, is_alone=is_alone)
     return [title, *_ASKED[scheduler](request)]
+
+
+def job_lines(study: SharingStudy, scheduler: Scheduler = "slurm") -> list[str]:
+    """Return the lines that ask for each kind of job in the best placement.
+
+    Parameters
+    ----------
+    study : SharingStudy
+    scheduler : {"slurm", "pbs", "lsf", "flux", "kubernetes"}
+
+    Notes
+    -----
+    Jobs that are alike but for what they share have the same lines, with the longest of their
+    times. Documents of Kubernetes are divided by ``---``.
+    """
+    kinds: dict[tuple[str, int, int], list[JobShare]] = {}
+    for share in study.best.shares:
+        kinds.setdefault((share.name, share.cores, len(share.nodes)), []).append(share)
+    lines = [f"# jobs and their cores that should meet: {nodes_in_words(study.best)}"]
+    for (name, cores, nodes), shares in kinds.items():
+        slowest = max(shares, key=lambda share: share.shared_s)
+        lines += [
+            *(["---"] if scheduler == "kubernetes" else []),
+            f"# {printable(name)}, {amount(len(shares), 'job')}: at least "
+            f"{format_si(slowest.shared_s, 's')}, {slowest.slowdown:.3g} times as long as alone",
+            *_ASKED[scheduler](Request(tasks=nodes, cores=cores)),
+        ]
+    return lines
 
 
 def _slurm(request: Request) -> list[str]:

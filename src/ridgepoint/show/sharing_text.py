@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from ridgepoint.core.presenting import amount
 from ridgepoint.core.rates import IDEAL
@@ -10,6 +11,8 @@ from ridgepoint.core.resources import RESOURCES
 from ridgepoint.core.units import format_si
 from ridgepoint.models.scaling.placements import Placement, SharingStudy
 from ridgepoint.show.words import machine_title, printable
+
+_MOST_NAMED = 3
 
 
 def sharing_heading(study: SharingStudy) -> list[str]:
@@ -30,7 +33,7 @@ def sharing_heading(study: SharingStudy) -> list[str]:
     overlap = {"none": "no overlap", "full": "full overlap"}.get(
         str(scaling.overlap), f"partial overlap, k = {scaling.overlap}"
     )
-    placements = amount(len(study.placements), "different placement")
+    placements = amount(study.compared, "different placement")
     compared = (
         f"all {placements} compared"
         if study.is_complete
@@ -45,12 +48,28 @@ def sharing_heading(study: SharingStudy) -> list[str]:
 
 
 def nodes_in_words(placement: Placement) -> str:
-    """Return which jobs are on which node: ``product 4 + triad 4 | 2 x solver 2``."""
+    """Return which jobs meet: ``product 4 + triad 4 | 3 nodes: 2 x solver 2``."""
     by_node: dict[int, Counter[str]] = {load.node: Counter() for load in placement.loads}
     for share in placement.shares:
         for node in share.nodes:
             by_node[node][f"{printable(share.name)} {share.cores}"] += 1
-    return " | ".join(
+    alike = Counter(
         " + ".join(f"{count} x {job}" if count > 1 else job for job, count in sorted(jobs.items()))
         for jobs in by_node.values()
     )
+    return " | ".join(
+        f"{count} nodes: {jobs}" if count > 1 else jobs for jobs, count in alike.items()
+    )
+
+
+def nodes_named(nodes: Sequence[int]) -> str:
+    """Return nodes by their numbers, or, of many, how many there are.
+
+    Examples
+    --------
+    >>> nodes_named([4]), nodes_named([1, 2]), nodes_named(range(9))
+    ('node 4', 'nodes 1, 2', '9 nodes')
+    """
+    if len(nodes) > _MOST_NAMED:
+        return amount(len(nodes), "node")
+    return f"node{'s' * (len(nodes) > 1)} {', '.join(map(str, nodes))}"

@@ -184,17 +184,35 @@ def fair_division(
     >>> fair_division([{"dram": 2.0}, {"dram": 6.0}, {"dram": 6.0}], {"dram": 10.0}).paces
     (1.0, 0.6666666666666666, 0.6666666666666666)
     """
-    filling = _Filling(uses, capacities)
-    filling.run()
-    return Division(
-        paces=tuple(
-            1.0 if held is None else (level or 0.0) / wanted
-            for level, wanted, held in zip(
-                filling.level, filling.wanted, filling.held_by, strict=True
-            )
-        ),
-        held_by=tuple(filling.held_by),
-    )
+    paces = [1.0] * len(uses)
+    held_by: list[Shared | None] = [None] * len(uses)
+    for jobs in _apart(uses):
+        together = [uses[job] for job in jobs]
+        names = {name for use in together for name in use}
+        filling = _Filling(together, {name: capacities[name] for name in names})
+        filling.run()
+        for place, job in enumerate(jobs):
+            held_by[job] = filling.held_by[place]
+            if held_by[job] is not None:
+                paces[job] = (filling.level[place] or 0.0) / filling.wanted[place]
+    return Division(paces=tuple(paces), held_by=tuple(held_by))
+
+
+def _apart(uses: Sequence[Mapping[Shared, float]]) -> list[list[int]]:
+    """Return the jobs in groups that share nothing with each other."""
+    groups: list[list[int]] = []
+    group_of: dict[Shared, list[int]] = {}
+    for job, use in enumerate(uses):
+        joined = [job]
+        for other in {
+            id(group_of[name]): group_of[name] for name in use if name in group_of
+        }.values():
+            joined += other
+            groups.remove(other)
+        groups.append(joined)
+        for member in joined:
+            group_of |= dict.fromkeys(uses[member], joined)
+    return groups
 
 
 def capacities_of(

@@ -8,18 +8,23 @@ from ridgepoint.core.units import format_si
 from ridgepoint.models.scaling.placements import JobShare, NodeLoad, Placement, SharingStudy
 from ridgepoint.show.axes import decimal_ticks, linear_ticks, with_prefix
 from ridgepoint.show.chart import Axis, Bar, Chart, Entry, Label, Line, Page, Ticks
-from ridgepoint.show.sharing_text import sharing_heading
+from ridgepoint.show.sharing_text import nodes_named, sharing_heading
 from ridgepoint.show.words import printable
 
 _ROW_HEIGHT = 0.1
 _ABOVE = 1.06
 _MOST_ROWS = 24
+_SEEN = 1.001
+"""Slowdown from which on it is told."""
 
 
 def sharing_page(study: SharingStudy) -> Page:
-    """Return how the best placement divides cores and bandwidth, and the worst below it."""
+    """Return how the best placement divides cores and bandwidth, and the worst below it.
+
+    There is no worst one where not all placements were compared.
+    """
     charts = [*_charts(study, study.best, "Best placement")]
-    if len(study.placements) > 1:
+    if study.is_complete and len(study.placements) > 1:
         charts += _charts(study, study.worst, "Worst placement")
     return Page(
         charts=tuple(charts),
@@ -39,7 +44,7 @@ def sharing_page(study: SharingStudy) -> Page:
 def _charts(study: SharingStudy, placement: Placement, title: str) -> list[Chart]:
     """Return the cores of each node by job, and the bandwidth of its memory by job."""
     cores = study.jobs[0].scaling.machine.cores
-    slowdowns = f"throughput {placement.throughput:.4g} jobs alone"
+    slowdowns = f"throughput {placement.throughput:.4g} jobs alone; after a name: its slowdown"
     return [
         _chart(
             study,
@@ -50,7 +55,7 @@ def _charts(study: SharingStudy, placement: Placement, title: str) -> list[Chart
             amount=lambda share: float(share.cores),
             limit=lambda load: float(cores),
             ticks=lambda most: decimal_ticks((0.0, most)),
-            text=lambda share: f"{printable(share.name)}, slowdown {share.slowdown:.3g}",
+            text=_named,
         ),
         _chart(
             study,
@@ -67,6 +72,25 @@ def _charts(study: SharingStudy, placement: Placement, title: str) -> list[Chart
     ]
 
 
+def _named(share: JobShare) -> str:
+    """Return the name of a job, with its slowdown if it has any."""
+    name = printable(share.name)
+    return f"{name} {share.slowdown:.3g}" if share.slowdown > _SEEN else name
+
+
+def _alike(placement: Placement) -> list[list[NodeLoad]]:
+    """Return the nodes in groups: those of a group have the same jobs, as fast as each other."""
+    groups: dict[tuple[tuple[str, int, str], ...], list[NodeLoad]] = {}
+    for load in placement.loads:
+        there = tuple(
+            (share.name, share.cores, f"{share.memory_bytes_per_s:.6g}")
+            for share in placement.shares
+            if load.node in share.nodes
+        )
+        groups.setdefault(there, []).append(load)
+    return list(groups.values())
+
+
 def _chart(
     study: SharingStudy,
     placement: Placement,
@@ -79,8 +103,9 @@ def _chart(
     ticks: Callable[[float], Ticks],
     text: Callable[[JobShare], str],
 ) -> Chart:
-    """Return one bar for each node, with a piece for each of its jobs."""
-    loads = placement.loads[:_MOST_ROWS]
+    """Return one bar for each node, or for those that are alike, with a piece for each job."""
+    groups = _alike(placement)
+    loads = [group[0] for group in groups[:_MOST_ROWS]]
     inks = {job.name: number for number, job in enumerate(study.jobs)}
     bars: list[Bar] = []
     ends: list[float] = []
@@ -105,7 +130,7 @@ def _chart(
         ends.append(end)
     limits = {row: most for row, load in enumerate(loads) if (most := limit(load)) is not None}
     most = _ABOVE * max(*limits.values(), *ends) if limits else _ABOVE * max(ends)
-    hidden = len(placement.loads) - len(loads)
+    hidden = sum(map(len, groups[_MOST_ROWS:]))
     return Chart(
         title=title,
         subtitle=subtitle,
@@ -113,7 +138,10 @@ def _chart(
         y=Axis(
             label="",
             limits=(0.5 - len(loads), 0.5),
-            ticks=tuple((float(-row), f"node {load.node}") for row, load in enumerate(loads)),
+            ticks=tuple(
+                (float(-row), nodes_named([load.node for load in group]))
+                for row, group in enumerate(groups[:_MOST_ROWS])
+            ),
             scale="rows",
         ),
         lines=tuple(

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from ridgepoint.core.units import format_si
-from ridgepoint.models.scaling.placements import JobShare, Placement, SharingStudy
-from ridgepoint.show.sharing_text import nodes_in_words, sharing_heading
+from ridgepoint.models.scaling.placements import Placement, SharingStudy
+from ridgepoint.show.sharing_text import nodes_in_words, nodes_named, sharing_heading
 from ridgepoint.show.tables.layout import plain_table, sections
 from ridgepoint.show.tables.scaling_table import LIMITERS
-from ridgepoint.show.words import printable
+from ridgepoint.show.words import UNKNOWN, printable
 
+_KEY = "wanted, got: bandwidth of each node's memory, alone and beside the others"
 _MOST_LISTED = 5
 """Placements, the best first, besides the worst."""
 
@@ -27,51 +30,55 @@ def sharing_table(study: SharingStudy) -> RenderableType:
 
 
 def _jobs(placement: Placement) -> RenderableType:
-    """Return the jobs of a placement, one row each."""
-    right = ("cores", "alone", "shared", "slowdown", "memory wanted", "got")
-    table = plain_table("best: job", "on", *right, "limited by", right=right)
+    """Return the jobs of a placement, one row for those that are alike."""
+    right = ("count", "cores", "alone", "shared", "slowdown", "wanted", "got")
+    table = plain_table("best: job", *right, "limited by", "on", right=right)
+    rows: dict[tuple[str, ...], list[int]] = {}
+    counts: Counter[tuple[str, ...]] = Counter()
     for share in placement.shares:
-        table.add_row(
-            printable(share.name),
-            ", ".join(map(str, share.nodes)),
+        row = (
             str(share.cores),
             format_si(share.alone_s, "s"),
             format_si(share.shared_s, "s"),
             f"{share.slowdown:.3g}",
             format_si(share.wanted_bytes_per_s, "B/s"),
             format_si(share.memory_bytes_per_s, "B/s"),
-            _limiter(share),
+            LIMITERS.get(share.limiter, share.limiter),
         )
-    return table
-
-
-def _limiter(share: JobShare) -> str:
-    return LIMITERS.get(share.limiter, share.limiter)
+        counts[share.name, *row] += 1
+        rows.setdefault((share.name, *row), []).extend(share.nodes)
+    for key, nodes in rows.items():
+        where = nodes_named(sorted(set(nodes)))
+        table.add_row(printable(key[0]), str(counts[key]), *key[1:], where)
+    return Group(table, Text(_KEY))
 
 
 def _nodes(study: SharingStudy) -> RenderableType:
-    """Return what is used of each node."""
-    right = ("node", "cores", "of", "memory", "of ")
-    table = plain_table(*right, right=right)
+    """Return what is used of each node, one row for those that are alike."""
+    right = ("cores", "of", "memory", "of ")
+    table = plain_table("on", *right, right=right)
+    rows: dict[tuple[str, str, str, str], list[int]] = {}
     for load in study.best.loads:
         limit = load.memory_limit
-        table.add_row(
-            str(load.node),
+        row = (
             str(load.cores),
             str(study.jobs[0].scaling.machine.cores),
             format_si(load.memory_bytes_per_s, "B/s"),
-            "unknown" if limit is None else format_si(limit, "B/s"),
+            UNKNOWN if limit is None else format_si(limit, "B/s"),
         )
+        rows.setdefault(row, []).append(load.node)
+    for row, nodes in rows.items():
+        table.add_row(nodes_named(nodes), *row)
     return table
 
 
 def _placements(study: SharingStudy) -> RenderableType:
     """Return the best placements, and the worst."""
     right = ("throughput", "mean slowdown", "largest")
-    table = plain_table("placement", *right, "jobs with their cores, node by node", right=right)
+    table = plain_table("placement", *right, "jobs and their cores, by node", right=right)
     shown = [(str(rank), each) for rank, each in enumerate(study.placements[:_MOST_LISTED], 1)]
     if len(study.placements) > len(shown):
-        shown.append(("worst", study.worst))
+        shown.append(("worst" if study.is_complete else "last", study.worst))
     for rank, placement in shown:
         table.add_row(
             rank,

@@ -104,11 +104,12 @@ def test_pairs_see_a_gain_of_a_fifth_and_no_other(noise, least_seen):
     """Thirty runs of each in turn, with noise in two modes too, which hides it from two series."""
     rng = np.random.default_rng(2)
     runs = [(noise(rng, 30), noise(rng, 30)) for _ in range(_CASES)]
+    # Of the order statistics 10 and 21 of 30, 95.7 % hold the median of the ratios.
     gained = [gain(Estimate(1.2 * a), Estimate(b), paired=True).verdict for a, b in runs]
     same = [gain(Estimate(a), Estimate(b), paired=True).verdict for a, b in runs]
 
     assert gained.count("gain") >= least_seen * _CASES
-    assert same.count("no difference seen") >= 0.95 * _CASES
+    assert same.count("no difference seen") >= _LEAST_COVERED
 
 
 def test_batches_that_share_their_noise_are_no_gain():

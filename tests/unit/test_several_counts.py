@@ -11,6 +11,7 @@ from ridgepoint.core.caution import Caution
 from ridgepoint.core.counted import TrafficEstimate, TrafficInterval
 from ridgepoint.core.counts import Traffic
 from ridgepoint.core.documents import decode, encode
+from ridgepoint.core.errors import TimedOut
 from ridgepoint.core.measurement import Measurement
 from ridgepoint.models.analysis import analyse
 from ridgepoint.models.parts import region_alone
@@ -144,3 +145,20 @@ def test_as_many_runs_are_counted_as_were_asked_for():
     assert said == [2, 3]
     with pytest.raises(ValueError, match="> 0"):
         count_several(lambda: next(given), 0, said.append)
+
+
+def test_runs_that_were_counted_before_the_limit_are_kept():
+    """They took their time; a caution says how many there are."""
+
+    def count():
+        if not left:
+            raise TimedOut("cannot count", reason="it took longer than --limit", remedy="more time")
+        return counted(left.pop())
+
+    left = [3, 1, 2]
+    several = count_several(count, 9, lambda number: None)
+
+    assert (several.traffic[0].read_bytes, len(several.runs)) == (2, 3)
+    assert several.cautions[-1].seen == "3 of 9 counted runs were made: it took longer than --limit"
+    with pytest.raises(TimedOut):
+        count_several(count, 9, lambda number: None)

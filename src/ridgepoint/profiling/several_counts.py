@@ -8,6 +8,7 @@ from dataclasses import replace
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.counted import Counted, CountedOnce
 from ridgepoint.core.counts import traffic_at
+from ridgepoint.core.errors import TimedOut
 
 _ALIKE = 0.01
 
@@ -16,6 +17,8 @@ def count_several(
     count: Callable[[], Counted], runs: int, report: Callable[[int], None]
 ) -> Counted:
     """Count a program several times; `median_run` says what is returned.
+
+    Where the time is over during a later run, the runs before it are what there is, with a caution.
 
     Parameters
     ----------
@@ -36,8 +39,21 @@ def count_several(
     counted = [count()]
     for number in range(2, runs + 1):
         report(number)
-        counted.append(count())
+        try:
+            counted.append(count())
+        except TimedOut as error:
+            return _with_fewer(median_run(counted), number - 1, runs, error)
     return median_run(counted)
+
+
+def _with_fewer(counted: Counted, done: int, runs: int, error: TimedOut) -> Counted:
+    """Return counts with a caution that some runs are missing."""
+    fewer = Caution(
+        "fewer-counts",
+        f"{done} of {runs} counted runs were made: {error.reason}",
+        error.remedy,
+    )
+    return replace(counted, cautions=(*counted.cautions, fewer))
 
 
 def median_run(runs: Sequence[Counted]) -> Counted:

@@ -15,7 +15,8 @@ def replace_file(path: Path, content: bytes, *, what: str) -> None:
     Parameters
     ----------
     path : Path
-        A link is followed, so that its target is replaced.
+        A link is followed, so that its target is replaced. A device or a pipe is written to: it
+        must never be replaced, which root could do.
     content : bytes
     what : str
         What is written, for the message, for example ``"the figure"``.
@@ -26,19 +27,27 @@ def replace_file(path: Path, content: bytes, *, what: str) -> None:
         If it cannot be written; the message names the path and the reason.
     """
     target = Path(os.path.realpath(path))
-    beside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
-        try:
-            with beside.open("xb") as file:
+        if target.exists() and not target.is_file():
+            with target.open("wb") as file:
                 file.write(content)
-            beside.replace(target)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                beside.unlink()
-            raise
+        else:
+            _replace(target, content)
     except OSError as error:
         raise RidgepointError(
             f"cannot write {what} {str(path)!r}",
             reason=reason_of(error),
             remedy="check that its folder exists, is writable and has free space",
         ) from error
+
+
+def _replace(target: Path, content: bytes) -> None:
+    beside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        with beside.open("xb") as file:
+            file.write(content)
+        beside.replace(target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            beside.unlink()
+        raise

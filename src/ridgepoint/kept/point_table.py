@@ -64,8 +64,9 @@ def read_rows(path: Path) -> tuple[Row, ...]:
         CSV in UTF-8, separated by commas, semicolons or tabs. The first row names the columns, in
         upper or lower case: ``name`` and the keys of a point, or one of their aliases; a unit may
         stand in brackets after the title (``Q [GB]``, ``T (ms)``), for cells without one. Other
-        columns are ignored, and so are empty cells, empty rows, and rows that begin with ``#``. Or what likwid-perfctr writes to
-        a CSV file: a point for each region, by the sums, and the longest time, of its threads.
+        columns are ignored, and so are empty cells, empty rows, and rows that begin with ``#``.
+        Or what likwid-perfctr writes to a CSV file: a point for each region, by the sums, and the
+        longest time, of its threads.
 
         Where figures state a thing twice, W, Q and T are taken.
 

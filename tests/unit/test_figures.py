@@ -1,7 +1,9 @@
 """Figures: the plane, the labels on it, pictures and text."""
 
 import math
+import os
 import re
+import stat
 import subprocess
 import sys
 from dataclasses import replace
@@ -48,6 +50,7 @@ from ridgepoint.show.canvas import Canvas
 from ridgepoint.show.charts.roofline import roofline_chart
 from ridgepoint.show.draw_mpl import draw, save
 from ridgepoint.show.draw_text import render
+from ridgepoint.show.files import replace_file
 from ridgepoint.show.labels import Box, Room, along
 from ridgepoint.show.words import machine_title, printable, program_name
 
@@ -692,6 +695,20 @@ def test_a_full_disk_keeps_the_older_file(tmp_path):
     assert done.stdout == "file too large\n"
     assert path.read_text() == "older"
     assert [entry.name for entry in tmp_path.iterdir()] == ["a.svg"]
+
+
+def test_what_is_no_file_is_written_to_and_stays(tmp_path):
+    """A device in /dev would be lost if a file took its place."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        replace_file(pipe, b"content", what="the figure")
+
+        assert os.read(reader, 100) == b"content"
+        assert stat.S_ISFIFO(os.stat(pipe).st_mode)
+    finally:
+        os.close(reader)
 
 
 def test_a_link_keeps_pointing_to_the_file(tmp_path):

@@ -16,7 +16,7 @@ Item = TypeVar("Item")
 _OF_LAST_CACHE = (0.06, 0.25, 0.64, 1.44, 2.5)
 """What every round of a loop reads again, over the last cache: its intensity falls beyond 1."""
 
-_LONGEST = 1504
+_LONGEST = 1304
 """The largest n of such loops: one call takes seconds."""
 
 _LEAST, _MOST = 1 / 16, 4

@@ -14,9 +14,11 @@ pytest.importorskip("ducc0")
 
 @pytest.fixture
 def measured(monkeypatch):
-    """Put literal results in the place of clocks and Valgrind."""
+    """Put literal results in the place of clocks and Valgrind; return what they were asked for."""
+    asked = {}
 
-    def results(stages, *, states, threads, report):
+    def results(stages, *, states, threads, report, **others):
+        asked.update(others)
         names = [one.name for one in stages] + ["grid", "degrid"]
         return tuple(
             StageResult(
@@ -30,6 +32,15 @@ def measured(monkeypatch):
 
     monkeypatch.setattr("ridgepoint.suites.imaging.measuring.measure_stages", results)
     monkeypatch.setattr("ridgepoint.suites.imaging.whole.MOST_RUNS", 1)
+    return asked
+
+
+def test_samples_and_time_are_as_asked(cli, measured):
+    """Advice names the options of the command."""
+    cli("suite", "imaging", "ifft", "--size", 64, "--repeat", 7, "--limit", 2)
+
+    assert (measured["repetitions"], measured["limit_s"]) == (7, 2.0)
+    assert measured["knobs"].samples == "--repeat, --limit"
 
 
 @pytest.mark.parametrize(

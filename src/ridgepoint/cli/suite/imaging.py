@@ -64,6 +64,8 @@ def _stages() -> tuple[str, ...]:
     help="Where the whole pipeline reads and writes files; they are removed afterwards.  "
     "[default: that of FILE.toml, or the temporary folder]",
 )
+@options.repeat_option
+@options.limit_option(5, "long calls exceed it for a few samples")
 @common.figures_option("Image a known sky, and draw it in FOLDER; print which sources were found.")
 @options.output_option("the pipeline, for 'ridgepoint pipeline',", "FILE.toml")
 @common.device_option("Where it runs")
@@ -81,6 +83,8 @@ def command(
     gain: float,
     stages_only: bool,
     scratch: Path | None,
+    repeat: int | None,
+    limit_s: float | None,
     folder: Path | None,
     output: Path | None,
     device: int | None,
@@ -95,6 +99,7 @@ def command(
     With -o FILE.toml they are described for 'ridgepoint pipeline FILE.toml'; with --figures an
     image of a known sky is made and drawn. With --device gpu all of that runs on a GPU.
     """
+    from ridgepoint.profiling.calls.knobs import OF_THE_COMMAND
     from ridgepoint.show.tables.imaging_table import stages_table
 
     if names and output is not None:
@@ -122,7 +127,8 @@ def command(
     is_seen = folder is not None or device is not None
     has_whole = not names and not stages_only
     what = "the pipeline and its stages" if has_whole else "the stages"
-    with durations.timed(pieces, what, archive_path, lambda what: None) as begin:
+    is_usual = repeat is None and limit_s is None
+    with durations.timed(pieces, what, archive_path, lambda what: None, is_usual=is_usual) as begin:
         begin(what)
         whole = None
         if has_whole:
@@ -133,7 +139,13 @@ def command(
         timed = whole[0] if isinstance(whole, tuple) else whole
         with common.progress() as shown:
             study = place.measure(
-                names, states=options.states(state), whole=timed, report=shown.step
+                names,
+                states=options.states(state),
+                repetitions=repeat,
+                limit_s=limit_s,
+                knobs=OF_THE_COMMAND,
+                whole=timed,
+                report=shown.step,
             )
 
     # A pipeline that cannot be described shall not cost the user what was measured.

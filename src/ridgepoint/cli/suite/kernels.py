@@ -73,7 +73,11 @@ _ONLY_MEASURING = (
     ),
 )
 @options.repeat_option
-@options.limit_option
+@options.limit_option(
+    10,
+    "fewer are taken, but at least three, and a case whose single call takes longer is not "
+    "measured",
+)
 @click.option(
     "--validate", "validates", is_flag=True, help="Print measured over expected work and traffic."
 )

@@ -38,11 +38,20 @@ repeat_option = click.option(
     metavar="N",
     help="Samples of each runtime.  [default: 10 to 30, until the interval is tight]",
 )
-limit_option = common.seconds_option(
-    "--limit",
-    "Time for the samples of one case: fewer are taken, but at least three; a case whose single "
-    "call takes longer is not measured.  [default: 10]",
-)
+
+
+def limit_option(default_s: int, longer: str) -> Callable[[Command], Command]:
+    """Return the option for the time of all samples of a case, which the command gets as `limit_s`.
+
+    Parameters
+    ----------
+    default_s : int
+    longer : str
+        What happens to a case whose calls take longer.
+    """
+    return common.seconds_option(
+        "--limit", f"Time for the samples of one case; {longer}.  [default: {default_s}]"
+    )
 
 
 def size_option(summary: str, **options: Any) -> Callable[[Command], Command]:

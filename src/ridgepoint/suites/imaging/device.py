@@ -15,7 +15,7 @@ from ridgepoint.profiling.repeats import wants_another
 from ridgepoint.suites.imaging.clock import Timed, untimed
 from ridgepoint.suites.imaging.continuum import Imaged, Imager, image
 from ridgepoint.suites.imaging.gridder import Complexes
-from ridgepoint.suites.imaging.measuring import StageResult, taken_apart
+from ridgepoint.suites.imaging.measuring import LIMIT_S, StageResult, taken_apart
 from ridgepoint.suites.imaging.nufft import NufftGridder
 from ridgepoint.suites.imaging.stages import (
     Scene,
@@ -145,7 +145,7 @@ def time_stages(
     device: Arrays,
     *,
     repetitions: int | None = None,
-    limit_s: float = 5.0,
+    limit_s: float = LIMIT_S,
     report: Callable[[str], None] = lambda what: None,
 ) -> tuple[StageResult, ...]:
     """Time stages on a GPU; a stage that fails does not stop the others.

@@ -14,6 +14,7 @@ from ridgepoint.core.errors import RidgepointError
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.measurement import Measurement, State
 from ridgepoint.profiling.calls import Subject, measure_all, subject
+from ridgepoint.profiling.calls.knobs import IN_PYTHON, Knobs
 from ridgepoint.suites.imaging.stages import Scene, Stage
 from ridgepoint.suites.imaging.whole import WholeRun
 from ridgepoint.suites.study import Study
@@ -22,6 +23,7 @@ DIFFERENCES = {"grid": ("invert", "ifft"), "degrid": ("predict", "fft")}
 """Stages that no call does alone: what one call does more than another."""
 # Work is the same in each call; but memory that a call allocates may lie elsewhere in each, which
 # changes the traffic of a single call. So several calls of short stages are counted.
+LIMIT_S = 5.0
 _COUNTED_S = 0.1
 _SLOWER = 45  # factor by which counting slows a call
 _LEAST_CALLS = 4
@@ -167,7 +169,8 @@ def measure_stages(
     states: Sequence[State],
     threads: int = 1,
     repetitions: int | None = None,
-    limit_s: float = 5.0,
+    limit_s: float = LIMIT_S,
+    knobs: Knobs = IN_PYTHON,
     report: Callable[[str], None] = lambda what: None,
 ) -> tuple[StageResult, ...]:
     """Measure stages; a stage that fails does not stop the others.
@@ -182,6 +185,8 @@ def measure_stages(
         Samples of each runtime.
     limit_s : float
         Time limit for the samples of one stage, in seconds; long calls exceed it for a few samples.
+    knobs : Knobs
+        How messages name what the user can change.
     report : callable
         Called with a description of each step as it begins.
 
@@ -210,6 +215,7 @@ def measure_stages(
             repetitions=repetitions,
             limit_s=max(limit_s, _LEAST_CALLS * max(calls_s)),
             counted_s=_COUNTED_S,
+            knobs=knobs,
             report=report if len(groups) == 1 else _numbered(report, i + 1, len(groups)),
         )
     ]

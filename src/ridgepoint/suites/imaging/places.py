@@ -10,12 +10,18 @@ from ridgepoint.ceilings.gpu import arrays
 from ridgepoint.ceilings.gpu.arrays import Arrays
 from ridgepoint.core.errors import RidgepointError
 from ridgepoint.core.measurement import State
+from ridgepoint.profiling.calls.knobs import IN_PYTHON, Knobs
 from ridgepoint.suites.imaging import continuum, measuring
 from ridgepoint.suites.imaging.clock import Timed
 from ridgepoint.suites.imaging.continuum import Imaged
-from ridgepoint.suites.imaging.device import gridder_on, image_on, stages_on, time_stages
+from ridgepoint.suites.imaging.device import (
+    gridder_on,
+    image_on,
+    stages_on,
+    time_stages,
+)
 from ridgepoint.suites.imaging.gridder import Complexes, Gridding, require_ducc
-from ridgepoint.suites.imaging.measuring import ImagingStudy, study_of
+from ridgepoint.suites.imaging.measuring import LIMIT_S, ImagingStudy, study_of
 from ridgepoint.suites.imaging.nufft import NufftGridder
 from ridgepoint.suites.imaging.stages import Scene, Stage, chosen, scene, stages
 from ridgepoint.suites.imaging.telescope import Observation
@@ -104,20 +110,38 @@ class Place:
         *,
         states: Sequence[State],
         report: Callable[[str], None],
+        repetitions: int | None = None,
+        limit_s: float | None = None,
+        knobs: Knobs = IN_PYTHON,
         whole: WholeRun | RidgepointError | None = None,
     ) -> ImagingStudy:
         """Measure the stages of these names; one that cannot be measured stops no other.
 
         A GPU's stages are measured with warm caches, whatever the states. What was found of the
-        whole pipeline, or why nothing was, is kept with them.
+        whole pipeline, or why nothing was, is kept with them. Samples and time limit of a stage
+        are the usual ones if they are None.
         """
         measured = self.stages(names)
         if self.gpu is not None:
-            results = time_stages(measured, self.gpu, report=report)
+            results = time_stages(
+                measured,
+                self.gpu,
+                repetitions=repetitions,
+                limit_s=limit_s or LIMIT_S,
+                report=report,
+            )
             name = self.gpu.device.facts.name
             return study_of(self.scene, results, device=name, whole=whole)
         threads = self.scene.geometry.threads
-        results = measuring.measure_stages(measured, states=states, threads=threads, report=report)
+        results = measuring.measure_stages(
+            measured,
+            states=states,
+            threads=threads,
+            repetitions=repetitions,
+            limit_s=limit_s or LIMIT_S,
+            knobs=knobs,
+            report=report,
+        )
         return study_of(self.scene, results, whole=whole)
 
 

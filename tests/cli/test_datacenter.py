@@ -5,6 +5,7 @@ import json
 import pytest
 from figure_inputs import MACHINE
 
+from ridgepoint.cli.suite.datacenter import _pieces
 from ridgepoint.core.documents import encode
 from ridgepoint.core.errors import RidgepointError
 from ridgepoint.suites.datacenter.measuring import cases
@@ -216,3 +217,13 @@ def test_results_that_cannot_be_written_are_shown_all_the_same(cli, monkeypatch,
     assert status == 2
     assert "cannot build the workload" in out
     assert "no space left" in err
+
+
+def test_what_is_counted_in_parts_is_expected_to_take_as_long_as_such_did():
+    """60 million records are no 600 times as long as 100 thousand that are counted whole."""
+    (small,), (large,), (larger,) = (
+        _pieces(cases(["sort"], size=size)) for size in (10**5, 10**8, 10**9)
+    )
+
+    assert small.kind != large.kind
+    assert large.kind == larger.kind

@@ -261,7 +261,12 @@ def _measured(
 
 
 def _pieces(cases: Sequence[DatacenterCase]) -> tuple[Piece, ...]:
-    """Return the workloads, each with all of its steps."""
+    """Return the workloads, each with all of its steps.
+
+    Those that are counted in parts are of another kind: counting, which takes longest at usual
+    sizes, does not grow with them.
+    """
+    from ridgepoint.suites.datacenter.large import is_counted_in_parts
     from ridgepoint.suites.durations import Piece
 
     return tuple(
@@ -269,7 +274,8 @@ def _pieces(cases: Sequence[DatacenterCase]) -> tuple[Piece, ...]:
             Piece(
                 key=f"datacenter: {case.title}, {case.size} {case.size_unit}, {case.threads}",
                 words=case.title,
-                kind=f"datacenter: {case.title}, {case.threads}",
+                kind=f"datacenter: {case.title}, {case.size_unit}, {case.threads}"
+                f"{', in parts' if is_counted_in_parts(case) else ''}",
                 size=case.size,
             )
             for case in cases

@@ -29,6 +29,8 @@ def suite(study: KernelStudy) -> RenderableType:
     """
     right = ("n", "threads", "time", "flop/s", "flop/byte", "of roof")
     table = plain_table("workload", "n", "caches", *right[1:], "limit", right=right)
+    for column in table.columns[1:-1]:
+        column.no_wrap = True  # a number stays with its interval
     cautions: list[Caution] = []
     for result, measurement, placed in study.placed:
         table.add_row(*map(Text, _row(result, measurement, placed)))

@@ -73,21 +73,34 @@ _NOT_ASKED = frozenset(
 )
 
 
+def given_on_command_line() -> dict[str, str]:
+    """Return the parameters that the user gave to the command that runs, in its order.
+
+    Returns
+    -------
+    dict of str to str
+        The flag of each by its name in Python; of several flags the last, which is the long one.
+    """
+    context, given = click.get_current_context(), click.core.ParameterSource.COMMANDLINE
+    return {
+        parameter.name: parameter.opts[-1]
+        for parameter in context.command.params
+        if parameter.name is not None and context.get_parameter_source(parameter.name) is given
+    }
+
+
 def options_asked() -> tuple[str, ...]:
     """Return the options of the command that runs as the user gave them, each as a shell has it."""
-    context = click.get_current_context()
+    params = click.get_current_context().params
     asked = []
-    for parameter in context.command.params:
-        name, given = parameter.name or "", click.core.ParameterSource.COMMANDLINE
-        if name in _NOT_ASKED or context.get_parameter_source(name) is not given:
+    for name, flag in given_on_command_line().items():
+        if name in _NOT_ASKED:
             continue
-        value = context.params[name]
+        value = params[name]
         for part in value if isinstance(value, tuple) else (value,):
             word = f"{part:g}" if isinstance(part, float) else str(part)
             if name == "metric" and part == "bop":
                 word = "bops"  # as it is written
-            # The last of its names is the long one.
-            flag = parameter.opts[-1]
             asked.append(flag if part is True else shlex.join([flag, word]))
     return tuple(asked)
 

@@ -106,14 +106,10 @@ def _require_alone(*, example: bool, published: bool) -> None:
     if not (example or published):
         return
     own, what = ("example_name", "--example") if example else ("published", "--published")
-    context = click.get_current_context()
-    for parameter in context.command.params:
-        name = parameter.name or ""
-        source = context.get_parameter_source(name)
-        is_given = source is click.core.ParameterSource.COMMANDLINE
-        if not is_given or name == own or (published and not example and name == "as_json"):
+    for name, flag in common.given_on_command_line().items():
+        if name == own or (published and not example and name == "as_json"):
             continue
-        given = max(parameter.opts, key=len) if isinstance(parameter, click.Option) else "a file"
+        given = "a file" if name == "file" else flag
         raise click.UsageError(f"{what} only prints: it cannot be combined with {given}")
 
 

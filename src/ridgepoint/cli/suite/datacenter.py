@@ -80,9 +80,7 @@ _UNDER_MPI = frozenset(("names", "ranks", "launcher", "full", "output", "as_json
 @options.output_option("the results", "FILE.json")
 @common.json_option
 @common.archive_option
-@click.pass_context
 def command(
-    context: click.Context,
     *,
     names: tuple[str, ...],
     only_list: bool,
@@ -111,7 +109,7 @@ def command(
     from ridgepoint.suites.datacenter.stacks import IN_SPARK
 
     if published:
-        _refuse_all_but(context, {*_SHOWN, "published"}, "--published")
+        _refuse_all_but({*_SHOWN, "published"}, "--published")
         show_published(
             [_workloads()[name].title for name in names],
             as_json=as_json,
@@ -120,10 +118,10 @@ def command(
         )
         return 0
     if sources:
-        _refuse_all_but(context, {*_SHOWN, "sources"}, "--from")
+        _refuse_all_but({*_SHOWN, "sources"}, "--from")
         return _show_kept(sources, names, as_json=as_json, output=output, folder=folder)
     if ranks is not None:
-        _refuse_all_but(context, _UNDER_MPI, "--mpi")
+        _refuse_all_but(_UNDER_MPI, "--mpi")
         return _run_mpi(names, ranks, full=full, launcher=launcher, as_json=as_json, output=output)
     if launcher is not None:
         raise click.UsageError("--launcher needs the number of ranks: add --mpi 2")
@@ -213,18 +211,16 @@ def _workloads() -> Mapping[str, Workload]:
     return WORKLOADS
 
 
-def _refuse_all_but(context: click.Context, allowed: Collection[str], flag: str) -> None:
+def _refuse_all_but(allowed: Collection[str], flag: str) -> None:
     """Refuse options that say how to measure, or what to show instead.
 
     Raises
     ------
     click.UsageError
     """
-    given = click.core.ParameterSource.COMMANDLINE
-    for parameter in context.command.params:
-        name = parameter.name or ""
-        if name not in allowed and context.get_parameter_source(name) is given:
-            raise click.UsageError(f"{parameter.opts[-1]} cannot be combined with {flag}")
+    for name, given in common.given_on_command_line().items():
+        if name not in allowed:
+            raise click.UsageError(f"{given} cannot be combined with {flag}")
 
 
 def _list(cases: Sequence[DatacenterCase]) -> None:

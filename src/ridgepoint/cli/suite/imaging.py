@@ -71,9 +71,7 @@ def _stages() -> tuple[str, ...]:
 @common.device_option("Where it runs")
 @common.json_option
 @common.archive_option
-@click.pass_context
 def command(
-    context: click.Context,
     *,
     names: tuple[str, ...],
     only_list: bool,
@@ -112,7 +110,7 @@ def command(
             param_hint="'--scratch'",
         )
     if device is not None:
-        _require_for_a_gpu(context, state)
+        _require_for_a_gpu(state)
     place = _place(device, size=size, threads=threads, gain=gain)
     parts = names or (("stages only",) if stages_only else ())
     pieces = _pieces(parts, state, device, size=size, threads=threads)
@@ -175,8 +173,8 @@ def _pieces(
     )
 
 
-def _require_for_a_gpu(context: click.Context, state: str) -> None:
-    if context.get_parameter_source("threads") is click.core.ParameterSource.COMMANDLINE:
+def _require_for_a_gpu(state: str) -> None:
+    if "threads" in common.given_on_command_line():
         raise click.BadParameter(
             "--threads applies to CPUs only: it cannot be combined with --device",
             param_hint="'--threads'",

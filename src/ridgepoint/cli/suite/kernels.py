@@ -90,9 +90,7 @@ _ONLY_MEASURING = (
 @options.output_option("the results", "FILE.json")
 @common.json_option
 @common.archive_option
-@click.pass_context
 def command(
-    context: click.Context,
     *,
     names: tuple[str, ...],
     only_list: bool,
@@ -132,7 +130,7 @@ def command(
     if only_list:
         _list(names, archive_path)
         return 0
-    _refuse_contradictions(context, sizes=sizes, full=full)
+    _refuse_contradictions(sizes=sizes, full=full)
     chosen = machine_of(machine_name, archive_path) if machine_name is not None else None
     if folder is not None:
         common.made_folder(folder)
@@ -216,19 +214,14 @@ def _list(names: Sequence[str], archive_path: Path | None) -> None:
     durations.show(pieces(cases), what, archive_path)
 
 
-def _refuse_contradictions(context: click.Context, *, sizes: Sequence[int], full: bool) -> None:
+def _refuse_contradictions(*, sizes: Sequence[int], full: bool) -> None:
     """Refuse options that would have no effect.
 
     Raises
     ------
     click.BadParameter
     """
-    given = {
-        parameter.name: parameter.opts[-1]
-        for parameter in context.command.params
-        if parameter.name is not None
-        and context.get_parameter_source(parameter.name) is click.core.ParameterSource.COMMANDLINE
-    }
+    given = common.given_on_command_line()
     for name, why, unused in (
         ("source", "the results of a file were measured before", _ONLY_MEASURING),
         ("folder", "the figures say what they need", ("state", "full")),

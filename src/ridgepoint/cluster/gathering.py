@@ -12,6 +12,7 @@ from ridgepoint.core.counted import Counted
 from ridgepoint.core.counts import Counts, FunctionCounts, RegionCounts, Traffic, by_work
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.ranks import Call, Distributed, Peer, Rank, RankNode
+from ridgepoint.core.unknown import sum_if_known
 
 _MOST_PEERS = 16
 """Of each rank are kept, those that it sent most to: all of them are as many as ranks squared."""
@@ -183,8 +184,6 @@ def summed(reports: Run, *, region: str | None) -> Counted:
         The region that is all that was counted; None: there is none.
     """
     parts = [report.counted for report in reports if report.counted is not None]
-    processes = [part.processes for part in parts]
-    known = [count for count in processes if count is not None]
     partial = next(
         (
             f"rank {report.rank} on {report.host}: {report.counted.partial}"
@@ -199,7 +198,7 @@ def summed(reports: Run, *, region: str | None) -> Counted:
         traffic=Traffic.total(moved for part in parts for moved in part.traffic),
         functions=_functions(parts),
         caches=parts[0].caches,
-        processes=sum(known) if len(known) == len(processes) else None,
+        processes=sum_if_known(part.processes for part in parts),
         cautions=_cautions(parts),
         regions=_regions(parts, region),
         partial=partial,

@@ -8,6 +8,7 @@ from typing import Literal
 
 from ridgepoint.core.counts import Counts, Traffic, traffic_at
 from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.unknown import sum_if_known
 
 CallKind = Literal["point-to-point", "collective", "wait", "other"]
 
@@ -216,9 +217,8 @@ class Distributed:
         """Bytes that nodes exchanged: all that left them; 0 on one node, None: not known."""
         if not self.crosses_network:
             return 0.0
-        sent = [None if node.sent_bytes is None else node.sent_bytes.median for node in self.nodes]
-        known = [amount for amount in sent if amount is not None]
-        return sum(known) if len(known) == len(sent) else None
+        sent = (node.sent_bytes for node in self.nodes)
+        return sum_if_known(None if amount is None else amount.median for amount in sent)
 
     def on(self, node: RankNode) -> tuple[Rank, ...]:
         """Return the ranks of a node."""

@@ -8,6 +8,7 @@ from itertools import chain
 
 from ridgepoint.core.counts import Counts, FlopCount, FunctionCounts, Traffic, by_work
 from ridgepoint.core.resources import PRECISIONS
+from ridgepoint.core.unknown import sum_if_known
 from ridgepoint.meters.ncu.metrics import (
     DRAM_READ,
     DRAM_WRITE,
@@ -147,6 +148,4 @@ def _traffic(launch: Amounts) -> list[Traffic]:
 
 def time_s(launches: Iterable[Amounts]) -> float | None:
     """Return the time in kernels, one after the other; None: not known of all."""
-    times = [launch.known.get(TIME) for launch in launches]
-    known = [time for time in times if time is not None]
-    return sum(known) if len(known) == len(times) else None
+    return sum_if_known(launch.known.get(TIME) for launch in launches)

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.unknown import sum_if_known
 from ridgepoint.models.pipeline.assessment import Assessment
 
 USED = (0.8, 0.9)
@@ -78,9 +79,8 @@ class Observation:
     @property
     def load_per_s(self) -> float | None:
         """Weighted load, flop/s; None: one of the pipelines has none."""
-        loads = [(share.weight, share.assessment.load_per_s) for share in self.shares]
-        known = [weight * load for weight, load in loads if load is not None]
-        return sum(known) if len(known) == len(loads) else None
+        loads = ((share.weight, share.assessment.load_per_s) for share in self.shares)
+        return sum_if_known(None if load is None else weight * load for weight, load in loads)
 
     @property
     def machines(self) -> tuple[str, ...]:

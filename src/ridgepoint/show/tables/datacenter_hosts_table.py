@@ -8,6 +8,7 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
+from ridgepoint.core.unknown import sum_if_known
 from ridgepoint.models.work import WORK_UNITS, Metric
 from ridgepoint.show.tables.layout import plain_table
 from ridgepoint.show.words import (
@@ -94,7 +95,8 @@ def _efficiencies(hosts: Sequence[Host]) -> Rows:
         ]
         found.append(
             Efficiency(
-                peak=_sum([one.peak for one in found]), reached=_sum([one.reached for one in found])
+                peak=sum_if_known(one.peak for one in found),
+                reached=sum_if_known(one.reached for one in found),
             )
         )
         yield f"peak {unit}/s", [_amount(one.peak) for one in found]
@@ -141,11 +143,6 @@ def _bounds(cases: Sequence[HostsCase], hosts: Sequence[Host]) -> Rows:
 
 def _any(case: HostsCase) -> MeasuredCase:
     return next(one for one in case.of_hosts if one is not None)
-
-
-def _sum(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if len(known) == len(values) else None
 
 
 def _amount(value: float | None, unit: str = "") -> str:

@@ -13,6 +13,7 @@ from ridgepoint.core.counted import Counted, Remainder
 from ridgepoint.core.counts import FunctionCounts, traffic_at
 from ridgepoint.core.timed import Sampled, TimedFunction
 from ridgepoint.core.units import format_si
+from ridgepoint.core.unknown import sum_if_known
 from ridgepoint.models.analysis import Analysis, TimedPart
 from ridgepoint.models.work import Metric, hardly_any, work_total
 from ridgepoint.show.tables.parts_table import (
@@ -79,7 +80,7 @@ def functions(counted: Counted, most: int, *, metric: Metric = "flop") -> Table:
         for index in first
     ]
     if rest := [part for index, part in enumerate(amounts) if index not in first]:
-        together = {name: _sum([part[name] for part in rest]) for name in total}
+        together = {name: sum_if_known(part[name] for part in rest) for name in total}
         number = len(largest) - len(first) + sum(part.functions for part in remainder)
         rows.append((f"{number} more", _shares(together, total)))
     table = parts_table("function", ["object", *total], rows, names=["object"])
@@ -106,12 +107,6 @@ def _largest_share(amounts: Amounts, total: Mapping[str, int]) -> float:
 
 def _shares(amounts: Amounts, total: Mapping[str, int]) -> dict[str, str]:
     return {name: share_cell(amounts[name], total[name]) for name in total}
-
-
-def _sum(amounts: Sequence[int | None]) -> int | None:
-    """Return a sum; unknown + anything = unknown."""
-    known = [amount for amount in amounts if amount is not None]
-    return sum(known) if len(known) == len(amounts) else None
 
 
 def _file(function: FunctionCounts) -> str:

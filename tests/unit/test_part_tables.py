@@ -34,8 +34,8 @@ from ridgepoint.core.geometry import parse_geometry
 from ridgepoint.core.miss_curve import MissCurve
 from ridgepoint.models.analysis import analyse
 from ridgepoint.show.charts.roofline import roofline_chart
+from ridgepoint.show.symbols import shown_symbol
 from ridgepoint.show.tables import run_table
-from ridgepoint.show.words import shown_symbol
 
 
 def run_text(program, machine=MACHINE, width=80):

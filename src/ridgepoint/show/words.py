@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import re
 import shlex
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import PurePath
 
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Machine
@@ -23,17 +21,9 @@ UNKNOWN = "unknown"
 # Of fewer samples quartiles say nothing that the samples do not.
 _LEAST_FOR_QUARTILES = 4
 _LONGEST_NAME = 40
-_LONGEST_FILE = 24
 _TWO_DECIMALS = 10
 _MOST_SECONDS, _HOUR_S = 1000.0, 3600.0  # from here on times are said in minutes, and hours
 _MANY_DEVICES = 1e4  # from here on four digits need an exponent
-# An address in place of a symbol, with the zeros that fill it up.
-_ZEROS = re.compile(r"^0x0+(?=[0-9a-fA-F])")
-_ADDRESS = re.compile(r"0x[0-9a-fA-F]{1,16}")
-# Brackets of a symbol, each alone; what is no bracket though it looks so stays in one piece.
-_BRACKETS = re.compile(
-    r"(operator(?:\(\)|->\*?|<=>|<<=?|>>=?|[<>]=?)|\(anonymous namespace\)|[()<>])"
-)
 
 
 def shown_name(name: str) -> str:
@@ -280,72 +270,9 @@ def machine_title(machine: Machine) -> str:
     return printable(f"{cpu}, {machine.name}")
 
 
-def shown_symbol(name: str, object: str | None = None) -> str:
-    """Return a function's name; of a long one of C++ without types of arguments and templates.
-
-    Parameters
-    ----------
-    name : str
-        A symbol; or an address, where there is none.
-    object : str or None
-        The file that holds its code: an address there is shown with it. None: not known.
-
-    Examples
-    --------
-    >>> shown_symbol("saxpy(float, float*)")
-    'saxpy(float, float*)'
-    >>> shown_symbol("void kernels::scale<double, 4>(std::vector<double>&, double) [clone .isra.0]")
-    'void kernels::scale<…>(…) [clone .isra.0]'
-    >>> shown_symbol("0x0000000000001a20", "/usr/lib/algos.cpython-311.so")
-    'algos.cpython-311.so+0x1a20'
-    """
-    if object is not None and _ADDRESS.fullmatch(name):
-        return f"{printable(object.rpartition('/')[2])}+{int(name, 16):#x}"
-    short = printable(_ZEROS.sub("0x", name))
-    for opening, closing in ("()", "<>"):
-        if len(short) > _LONGEST_NAME:
-            short = _without_nested(short, opening, closing)
-    return short
-
-
-def _without_nested(name: str, opening: str, closing: str) -> str:
-    """Return a name with all that stands between outermost brackets cut.
-
-    Operators that are named by such brackets, and ``(anonymous namespace)``, stay.
-    """
-    kept: list[str] = []
-    depth = 0
-    for part in _BRACKETS.split(name):
-        depth -= part == closing and depth > 0
-        if not depth:
-            kept.append(part)
-        elif kept[-1] == opening and part:
-            kept.append("…")
-        depth += part == opening
-    return name if depth else "".join(kept)
-
-
 def shown_command(command: Sequence[str]) -> str:
     """Return a command as one line for a shell; a script on it loses its line breaks."""
     return shlex.join(one_line(part) for part in command)
-
-
-def file_names(paths: Iterable[str]) -> dict[str, str]:
-    """Return short names of files, with their folder where two are called the same.
-
-    Examples
-    --------
-    >>> file_names(["/home/me/heat.c", "/usr/src/a/sum.c", "/usr/src/b/sum.c"])["/usr/src/b/sum.c"]
-    'b/sum.c'
-    """
-    files = {path: PurePath(path) for path in paths}
-    names = [file.name for file in set(files.values())]
-    short = {}
-    for path, file in files.items():
-        parts = file.parts[-2:] if names.count(file.name) > 1 else file.parts[-1:]
-        name = printable("/".join(parts))
-        short[path] = name if len(name) <= _LONGEST_FILE else f"…{name[-_LONGEST_FILE + 1 :]}"
-    return short
 
 
 def one_line(text: str) -> str:
@@ -399,6 +326,16 @@ def percent(share: float) -> str:
     if share < 0.001:
         return "< 0.1 %"
     return f"{share * 100:.1f} %" if share < 0.0995 else f"{share * 100:.0f} %"
+
+
+def shown_share(share: float | None) -> str:
+    """Return a share in percent; what is not known is said so."""
+    return UNKNOWN if share is None else percent(share)
+
+
+def shown_ratio(ratio: float | None) -> str:
+    """Return a ratio to three digits; what is not known is said so."""
+    return UNKNOWN if ratio is None else f"{ratio:.3g}"
 
 
 def tolerance(factor: float) -> str:

@@ -12,7 +12,8 @@ from ridgepoint.models.points import PartPoint, part_point, says_nothing
 from ridgepoint.models.thresholds import CERTAIN
 from ridgepoint.models.work import hardly_any
 from ridgepoint.show.charts.subjects import Subject, summary_of
-from ridgepoint.show.words import percent, printable, shown_name, shown_symbol
+from ridgepoint.show.symbols import shown_symbol
+from ridgepoint.show.words import percent, printable, shown_name
 from ridgepoint.show.work import hardly_any_text
 
 Kind = Literal["region", "function"]

@@ -11,9 +11,10 @@ from ridgepoint.core.basic_operations import BasicOperations
 from ridgepoint.core.timed import Timed
 from ridgepoint.core.units import format_si
 from ridgepoint.meters.source.counts import SourceCounts
+from ridgepoint.show.symbols import file_names, shown_symbol
 from ridgepoint.show.tables.layout import caution_list, sections
 from ridgepoint.show.tables.parts_table import parts_table, share_cell
-from ridgepoint.show.words import file_names, printable, program_name, shown_symbol
+from ridgepoint.show.words import printable, program_name
 
 _CLASSES = {
     "arithmetic": "integer arithmetic",

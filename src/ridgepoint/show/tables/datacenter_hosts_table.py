@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from rich.console import Group, RenderableType
-from rich.padding import Padding
 from rich.text import Text
 
 from ridgepoint.core.unknown import sum_if_known
 from ridgepoint.models.work import WORK_UNITS, Metric
-from ridgepoint.show.tables.layout import plain_table
+from ridgepoint.show.tables.layout import plain_table, titled
 from ridgepoint.show.words import (
     UNKNOWN,
     WITHIN,
     machine_title,
-    percent,
     printable,
     shown_amount,
     shown_gain,
+    shown_ratio,
+    shown_share,
     shown_within,
 )
 from ridgepoint.suites.datacenter.hosts import DatacenterHosts, Host, HostsCase, common_cases
@@ -79,7 +79,7 @@ def _table(title: str, columns: Sequence[str], rows: Rows) -> list[RenderableTyp
     table = plain_table("", *columns, right=columns)
     for name, cells in rows:
         table.add_row(Text(name), *map(Text, cells))
-    return [Padding(Text(title, style="bold"), (1, 0, 0, 0)), table]
+    return [*titled(title, table)]
 
 
 def _efficiencies(hosts: Sequence[Host]) -> Rows:
@@ -101,12 +101,12 @@ def _efficiencies(hosts: Sequence[Host]) -> Rows:
         )
         yield f"peak {unit}/s", [_amount(one.peak) for one in found]
         yield f"real {unit}/s", [_amount(one.reached) for one in found]
-        yield f"{unit}/s efficiency", [_share(one.share) for one in found]
+        yield f"{unit}/s efficiency", [shown_share(one.share) for one in found]
     per_cycle = [
         instructions_per_cycle(cases, host.study.machine)
         for cases, host in zip(measured, hosts, strict=True)
     ]
-    yield "real IPC", [*map(_ratio, per_cycle), _NOT_THERE]
+    yield "real IPC", [*map(shown_ratio, per_cycle), _NOT_THERE]
 
 
 def _traditional(cases: Sequence[HostsCase], hosts: Sequence[Host]) -> Rows:
@@ -121,7 +121,7 @@ def _traditional(cases: Sequence[HostsCase], hosts: Sequence[Host]) -> Rows:
             ]
             yield f"{title}, {unit}/s", [_amount(rate) for rate in rates]
             shares = (over(rate, peak) for rate, peak in zip(rates, peaks, strict=True))
-            yield f"{title}, of the peak", [_share(share) for share in shares]
+            yield f"{title}, of the peak", [shown_share(share) for share in shares]
 
 
 def _each(cases: Sequence[HostsCase], shown: Callable[[MeasuredCase], str]) -> Rows:
@@ -137,7 +137,7 @@ def _bounds(cases: Sequence[HostsCase], hosts: Sequence[Host]) -> Rows:
                 cells.append(_NOT_THERE)
                 continue
             _, bottleneck = one.bound(host.study.machine, "bop")
-            cells.append(f"{_ratio(one.intensity('bop'))}, {bottleneck or UNKNOWN}")
+            cells.append(f"{shown_ratio(one.intensity('bop'))}, {bottleneck or UNKNOWN}")
         yield case.name, cells
 
 
@@ -147,11 +147,3 @@ def _any(case: HostsCase) -> MeasuredCase:
 
 def _amount(value: float | None, unit: str = "") -> str:
     return shown_amount(value, unit, digits=3)
-
-
-def _ratio(value: float | None) -> str:
-    return UNKNOWN if value is None else f"{value:.3g}"
-
-
-def _share(value: float | None) -> str:
-    return UNKNOWN if value is None else percent(value)

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from rich.console import Group, RenderableType
-from rich.padding import Padding
 from rich.text import Text
 
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.units import format_si
 from ridgepoint.models.dc_roofline import by_design
 from ridgepoint.models.work import WORK_UNITS, Metric
-from ridgepoint.show.tables.layout import caution_list, one_of_each_kind, plain_table
+from ridgepoint.show.tables.layout import caution_list, one_of_each_kind, plain_table, titled
 from ridgepoint.show.tables.mix_table import mix_tables
 from ridgepoint.show.words import (
     UNKNOWN,
     WITHIN,
     machine_title,
-    percent,
     printable,
     shown_amount,
     shown_gain,
+    shown_ratio,
+    shown_share,
     shown_within,
 )
 from ridgepoint.suites.datacenter.results import DatacenterCase, DatacenterStudy, Step, StepGain
@@ -88,8 +88,8 @@ def _levels(cases: Iterable[MeasuredCase]) -> list[RenderableType] | None:
         (
             str(measured.case),
             _amount(measured.source.total),
-            _ratio(measured.refined_over_source),
-            _ratio(measured.eq3_over_source),
+            shown_ratio(measured.refined_over_source),
+            shown_ratio(measured.eq3_over_source),
         )
         for measured in cases
         if measured.source is not None
@@ -101,8 +101,7 @@ def _levels(cases: Iterable[MeasuredCase]) -> list[RenderableType] | None:
 def _ceilings(machine: Machine) -> Iterator[RenderableType]:
     """Return the machine's ceilings by the paper's equations and measured, where it has any."""
     if any(ceiling.measured is not None for ceiling in by_design(machine)):
-        yield Padding(Text("Ceilings", style="bold"), (1, 0, 0, 0))
-        yield ceilings(machine)
+        yield from titled("Ceilings", ceilings(machine))
 
 
 def ceilings(machine: Machine) -> RenderableType:
@@ -113,7 +112,7 @@ def ceilings(machine: Machine) -> RenderableType:
             row.name,
             shown_amount(row.design, "BOP/s", digits=3),
             shown_amount(row.measured, "BOP/s", digits=3),
-            _share(row.share),
+            shown_share(row.share),
             f"{row.equation} | {row.pattern}",
         )
     return Group(Text(machine_title(machine), style="bold"), table, Text(_WHY_THEY_DIFFER))
@@ -144,7 +143,7 @@ def _table(
     table = plain_table(*columns, right=columns[1:])
     for row in rows:
         table.add_row(*map(Text, row))
-    return [Padding(Text(title, style="bold"), (1, 0, 0, 0)), table]
+    return [*titled(title, table)]
 
 
 def _bounds(
@@ -156,7 +155,7 @@ def _bounds(
         bound, bottleneck = measured.bound(machine, metric)
         label = "no such work" if measured.work(metric) == 0 else bottleneck or UNKNOWN
         rate, intensity = measured.rate(metric), measured.intensity(metric)
-        rows.append((measured.case.title, _rate(rate), _ratio(intensity), _rate(bound), label))
+        rows.append((measured.case.title, _rate(rate), shown_ratio(intensity), _rate(bound), label))
     return _table(title, ("workload", f"{unit}/s", f"{unit}/byte", "bound", "bottleneck"), rows)
 
 
@@ -170,9 +169,9 @@ def _before_and_after(cases: Sequence[MeasuredCase]) -> list[RenderableType] | N
                 (
                     f"{name}, {measured.case.step}",
                     _rate(measured.rate("bop")),
-                    _ratio(measured.intensity("bop")),
+                    shown_ratio(measured.intensity("bop")),
                     _rate(measured.rate("flop")),
-                    _ratio(measured.intensity("flop")),
+                    shown_ratio(measured.intensity("flop")),
                     shown_within(measured.time_s, "s"),
                 )
             )
@@ -203,9 +202,9 @@ def _efficiency(cases: Iterable[MeasuredCase], machine: Machine) -> list[Rendera
     metrics: tuple[Metric, ...] = ("bop", "flop")
     for metric in metrics:
         found = efficiency(measured, machine, metric)
-        shown = _rate(found.peak), _rate(found.reached), _share(found.share)
+        shown = _rate(found.peak), _rate(found.reached), shown_share(found.share)
         rows.append((f"{WORK_UNITS[metric]}/s", *shown))
-    rows.append(("IPC", UNKNOWN, _ratio(instructions_per_cycle(measured, machine)), UNKNOWN))
+    rows.append(("IPC", UNKNOWN, shown_ratio(instructions_per_cycle(measured, machine)), UNKNOWN))
     return _table("Table 9: BOPS, FLOPS and IPC", ("", "peak", "real", "efficiency"), rows)
 
 
@@ -214,9 +213,9 @@ def _traditional(cases: Iterable[MeasuredCase], machine: Machine) -> list[Render
         (
             measured.case.title,
             _rate(measured.rate("flop")),
-            _share(measured.share_of_peak(machine, "flop")),
+            shown_share(measured.share_of_peak(machine, "flop")),
             _rate(measured.rate("bop")),
-            _share(measured.share_of_peak(machine, "bop")),
+            shown_share(measured.share_of_peak(machine, "bop")),
         )
         for measured in cases
         if measured.case.step == "ILP"
@@ -243,7 +242,7 @@ def _gain_row(measured: MeasuredCase, cells: tuple[str, str]) -> tuple[str, ...]
     return (
         str(measured.case),
         _rate(measured.rate("bop")),
-        _ratio(measured.intensity("bop")),
+        shown_ratio(measured.intensity("bop")),
         _rate(measured.bytes_per_s),
         *cells,
     )
@@ -262,11 +261,3 @@ def _rate(value: float | None) -> str:
 
 def _amount(value: float | None) -> str:
     return shown_amount(value)
-
-
-def _ratio(value: float | None) -> str:
-    return UNKNOWN if value is None else f"{value:.3g}"
-
-
-def _share(value: float | None) -> str:
-    return UNKNOWN if value is None else percent(value)

@@ -8,7 +8,7 @@ from rich.text import Text
 from ridgepoint.core.resources import RESOURCES
 from ridgepoint.models.dc_ceilings import PEAK, Below, DCPlace
 from ridgepoint.show.tables.layout import plain_table
-from ridgepoint.show.words import UNKNOWN, percent, shown_amount, shown_intensity
+from ridgepoint.show.words import UNKNOWN, percent, shown_amount, shown_intensity, shown_share
 
 _BEYOND = {
     "no SIMD": "vector instructions", "with ILP, no SIMD": "vector instructions",
@@ -43,7 +43,7 @@ def _cells(below: Below, *, is_designed: bool) -> tuple[str, ...]:
         *([design] * is_designed),
         shown_amount(below.attained, "BOP/s", digits=3),
         below.bottleneck or UNKNOWN,
-        UNKNOWN if below.share is None else percent(below.share),
+        shown_share(below.share),
     )
 
 

@@ -16,6 +16,7 @@ from ridgepoint.core.units import format_si
 from ridgepoint.core.unknown import sum_if_known
 from ridgepoint.models.analysis import Analysis, TimedPart
 from ridgepoint.models.work import Metric, hardly_any, work_total
+from ridgepoint.show.symbols import shown_symbol
 from ridgepoint.show.tables.parts_table import (
     Cells,
     intensity_column,
@@ -25,7 +26,7 @@ from ridgepoint.show.tables.parts_table import (
     share_cell,
     work_cells,
 )
-from ridgepoint.show.words import UNKNOWN, percent, printable, program_name, shown_symbol
+from ridgepoint.show.words import UNKNOWN, percent, printable, program_name
 
 # A function below this in every column explains nothing.
 _LEAST_SHARE = 0.001

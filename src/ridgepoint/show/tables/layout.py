@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import PurePath
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -31,6 +32,11 @@ def plain_table(*columns: str, right: Sequence[str] = ()) -> Table:
     for column in columns:
         table.add_column(column, justify="right" if column in right else "left", overflow="fold")
     return table
+
+
+def titled(title: str, table: RenderableType) -> tuple[RenderableType, RenderableType]:
+    """Return a table below its title, one of several in a report."""
+    return Padding(Text(title, style="bold"), (1, 0, 0, 0)), table
 
 
 def sections(*parts: RenderableType | None) -> RenderableType:

@@ -12,8 +12,9 @@ from ridgepoint.core.resources import LEVELS
 from ridgepoint.models.placement import Placement
 from ridgepoint.models.thresholds import NEAR
 from ridgepoint.models.work import Metric, hardly_any, work_total
+from ridgepoint.show.symbols import file_names, shown_symbol
 from ridgepoint.show.tables.parts_table import parts_table, share_cell
-from ridgepoint.show.words import file_names, shown_amount, shown_name, shown_symbol
+from ridgepoint.show.words import shown_amount, shown_name
 from ridgepoint.show.work import shown_work
 
 _MOST_LINES = 10

@@ -6,10 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 
 from rich.console import RenderableType
-from rich.padding import Padding
 from rich.text import Text
 
-from ridgepoint.show.tables.layout import plain_table
+from ridgepoint.show.tables.layout import plain_table, titled
 from ridgepoint.show.words import UNKNOWN, percent, shown_amount
 from ridgepoint.suites.datacenter.mix import CLASSES, INSTRUCTIONS, shown_mixes
 from ridgepoint.suites.datacenter.work import MeasuredCase
@@ -31,18 +30,14 @@ def mix_tables(cases: Sequence[MeasuredCase]) -> list[RenderableType]:
         table = plain_table("workload", *INSTRUCTIONS, right=INSTRUCTIONS)
         for mix in executed:
             table.add_row(Text(mix.name), *_shares(mix.instructions, INSTRUCTIONS))
-        parts += [_titled("Fig. 3: the instruction mix"), table, Text(_OVERLAP)]
+        parts += [*titled("Fig. 3: the instruction mix", table), Text(_OVERLAP)]
     if len(defined) > 1:  # more than the paper's
         table = plain_table("workload", *CLASSES, _PER_FP, right=(*CLASSES, _PER_FP))
         for mix in defined:
             row = (*_shares(mix.classes, CLASSES), _times(mix.integers_per_fp))
             table.add_row(Text(mix.name), *row)
-        parts += [_titled("Section 3.2.3: integer operations, as the source defines them"), table]
+        parts += titled("Section 3.2.3: integer operations, as the source defines them", table)
     return parts
-
-
-def _titled(title: str) -> RenderableType:
-    return Padding(Text(title, style="bold"), (1, 0, 0, 0))
 
 
 def _shares(shares: Mapping[str, float] | None, names: Sequence[str]) -> list[str]:

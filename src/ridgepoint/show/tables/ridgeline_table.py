@@ -20,7 +20,7 @@ from ridgepoint.models.ridgeline.trajectories import Trajectory
 from ridgepoint.models.thresholds import SAME
 from ridgepoint.show.axes import si_text
 from ridgepoint.show.tables.layout import plain_table, sections
-from ridgepoint.show.words import UNKNOWN, percent, printable, shown_amount, tolerance
+from ridgepoint.show.words import percent, printable, shown_amount, shown_share, tolerance
 
 _MOST_ROWS = 21
 _MOST_NAMES = 3
@@ -191,7 +191,7 @@ def _bounded(ridgeline: Ridgeline, trajectory: Trajectory) -> RenderableType:
         trajectory.efficiencies,
         strict=True,
     ):
-        reached = [shown_amount(runtime_s, "s"), UNKNOWN if share is None else percent(share)]
+        reached = [shown_amount(runtime_s, "s"), shown_share(share)]
         table.add_row(
             Text(printable(label)),
             *(si_text(seconds, "s") for seconds in (*each, total)),

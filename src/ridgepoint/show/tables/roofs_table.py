@@ -24,11 +24,11 @@ from ridgepoint.show.tables.layout import Row, plain_table
 from ridgepoint.show.words import (
     UNKNOWN,
     machine_title,
-    percent,
     shown_amount,
     shown_cores,
     shown_intensity,
     shown_name,
+    shown_share,
 )
 
 _MANY = 1000.0  # from here on three digits need an exponent
@@ -52,7 +52,7 @@ def one_bandwidth_table(analysis: Analysis, bandwidths: Sequence[Bandwidth]) -> 
             *_intensity(placement),
             _rate(placement, bandwidth),
             shown_amount(placement.attainable_per_s if is_known else None, f"{unit}/s"),
-            UNKNOWN if efficiency is None else percent(efficiency),
+            shown_share(efficiency),
             (limit_text(placement) if is_known else "") or UNKNOWN,
         )
     return table

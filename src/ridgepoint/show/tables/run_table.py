@@ -46,6 +46,7 @@ from ridgepoint.show.words import (
     shown_command,
     shown_cores,
     shown_name,
+    shown_share,
     with_quartiles,
 )
 from ridgepoint.show.work import shown_work_per_byte
@@ -185,7 +186,7 @@ def _placed(analysis: Analysis, *, in_cycles: bool) -> Iterator[Row]:
         yield "   attainable", f"{format_si(float(placement.bound.time_s), 's')} at best, {on}"
     else:
         yield "   attainable", f"{UNKNOWN} {on}"
-    efficiency = UNKNOWN if placement.efficiency is None else percent(placement.efficiency)
+    efficiency = shown_share(placement.efficiency)
     yield "   efficiency", f"{efficiency}{_efficiency_at_ends(placement)}"
     if in_cycles:
         yield cycle_row(placement)

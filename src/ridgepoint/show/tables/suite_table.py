@@ -12,7 +12,15 @@ from ridgepoint.core.measurement import Measurement
 from ridgepoint.core.units import format_si
 from ridgepoint.models.placement import Placement
 from ridgepoint.show.tables.layout import caution_list, not_measured, one_of_each_kind, plain_table
-from ridgepoint.show.words import UNKNOWN, WITHIN, percent, printable, shown_intensity, shown_within
+from ridgepoint.show.words import (
+    UNKNOWN,
+    WITHIN,
+    percent,
+    printable,
+    shown_intensity,
+    shown_share,
+    shown_within,
+)
 from ridgepoint.suites.kernels import Workload
 from ridgepoint.suites.kernels.results import KernelStudy, Result
 from ridgepoint.suites.kernels.validation import QUANTITIES, Ratio, Validation
@@ -56,7 +64,7 @@ def _row(result: Result, measurement: Measurement, placed: Placement) -> tuple[s
         shown_within(runtime, "s"),
         format_si(performance.median, "", digits=3) if performance and has_work else "-",
         f"{_shown(intensity)}{_interval(measurement)}" if has_work else "-",
-        UNKNOWN if placed.efficiency is None else percent(placed.efficiency),
+        shown_share(placed.efficiency),
         UNKNOWN if placed.bound is None else ", ".join(placed.bindings),
     )
 

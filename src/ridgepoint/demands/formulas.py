@@ -9,11 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 from ridgepoint.core.demand import Demand
-
-Reuse = Literal["none", "grid", "all"]
 
 _CELL_BYTES = 8.0
 """A complex grid cell in single precision (c64)."""

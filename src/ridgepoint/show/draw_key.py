@@ -10,7 +10,6 @@ from ridgepoint.show.chart import Entry
 from ridgepoint.show.sheet import MARKERS, Sheet, colour_of, faced, stroke_of
 from ridgepoint.show.text_size import text_width, wrapped
 
-_ROW = 1.4
 _ABOVE_AXES = 0.9
 _NOTE_ROW = 1.35
 

@@ -41,8 +41,6 @@ _PALE = 0.25
 """How much of a colour is left in a pale one."""
 
 BAND_ALPHA = 0.18
-LETTER = 0.56
-"""Letters of DejaVu Sans are so much of their size wide, on average over English text."""
 POINTS_PER_INCH = 72
 
 

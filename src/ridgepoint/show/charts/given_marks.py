@@ -10,18 +10,11 @@ from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.resources import RESOURCES
 from ridgepoint.models.given_points import PlacedPoint
 from ridgepoint.models.work import WORK_UNITS
-from ridgepoint.show.chart import Entry, Interval, Label, Line, Mark
-from ridgepoint.show.charts.program_marks import letter_of
+from ridgepoint.show.chart import Entry, Interval, Line, Mark
+from ridgepoint.show.charts.program_marks import letter_label, letter_of, time_unknown
 from ridgepoint.show.cycles import shown_rate
-from ridgepoint.show.words import (
-    percent,
-    printable,
-    shown_cores,
-    shown_intensity,
-    shown_limit,
-)
-
-_LETTER_RANK, _UNKNOWN_RANK = 0, 1
+from ridgepoint.show.given_text import limits_of, notes_of
+from ridgepoint.show.words import percent, printable, shown_cores, shown_intensity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +81,7 @@ class GivenMarks:
 
     def marks(self, x_limits: Interval, *, several: bool) -> Iterator[Mark]:
         """Yield its limit and its point, or only its limit if its time is unknown."""
-        label = Label(text=self.letter, rank=_LETTER_RANK, is_bold=True) if several else None
+        label = letter_label(self.letter) if several else None
         placed, limit = self.placed, self._limit
         across = None if placed.intensity is None else placed.intensity.interval
         if placed.performance is None:
@@ -98,8 +91,7 @@ class GivenMarks:
                            x_interval=_within(across, x_limits), y_interval=up,
                            summary=self.summary(say_cores=False),
                            glyph=f"{self.letter}?")  # fmt: skip
-                unknown = Label(text="time unknown", rank=_UNKNOWN_RANK, is_optional=True)
-                yield Mark(at=limit, shape="none", ink=self.index, label=unknown)
+                yield time_unknown(at=limit, ink=self.index)
             return
         if limit is not None:
             yield Mark(at=limit, shape="cap", ink=self.index, name=self.letter,
@@ -155,30 +147,12 @@ class GivenMarks:
     @property
     def notes(self) -> Iterator[str]:
         """Yield what is missing, or not at its true place."""
-        placed = self.placed
-        if placed.performance is None:
+        if self.placed.performance is None:
             yield (
                 "its time is unknown: the mark is the most that its limit allows, at its intensity "
                 "at DRAM"
             )
-        elif placed.intensity is None:
-            yield "no DRAM traffic: its intensity is infinite, so its point is at the right edge"
-        if placed.is_above_roof:
-            yield (
-                "it is faster than its roof allows: a figure or a ceiling is wrong, or its data "
-                "stay in a cache"
-            )
-        missing = [n for n in placed.bound.left_out if placed.bound.demand.amounts[n]]
-        if missing:
-            names = " or ".join(RESOURCES[name].label for name in missing)
-            yield f"this machine has no ceiling of {names}: its bound holds without it"
-
-
-def limits_of(placed: PlacedPoint) -> str:
-    """Return what limits a given point in a few words; empty: nothing that is known."""
-    if placed.attainable is None:
-        return ""
-    return " and ".join(shown_limit(name, [placed.point.resource]) for name in placed.bindings)
+        yield from notes_of(self.placed)
 
 
 def _ends(estimate: Estimate | None) -> list[float]:

@@ -145,7 +145,7 @@ class ProgramMarks:
 
     def marks(self, x_limits: Interval, *, several: bool) -> Iterator[Mark]:
         """Yield its points, or its limit if its time is unknown."""
-        letter = Label(text=self.letter, rank=_LETTER_RANK, is_bold=True) if several else None
+        letter = letter_label(self.letter) if several else None
         for point in self.points:
             is_dram = point.level == "dram"
             yield Mark(
@@ -165,8 +165,7 @@ class ProgramMarks:
         if self.is_alone and self.limit is not None:
             yield Mark(at=self.limit, ink=self.index, face="hollow", label=letter,
                        name=self.letter, glyph=f"{self.letter}?")  # fmt: skip
-            unknown = Label(text="time unknown", rank=_UNKNOWN_RANK, is_optional=True)
-            yield Mark(at=self.limit, shape="none", ink=self.index, label=unknown)
+            yield time_unknown(at=self.limit, ink=self.index)
 
     def summary(self, *, say_cores: bool) -> str:
         """Return its name and its place in figures."""
@@ -205,6 +204,17 @@ def letter_of(index: int) -> str:
         number, rest = divmod(number - 1, 26)
         name = f"{chr(ord('A') + rest)}{name}"
     return name
+
+
+def letter_label(letter: str) -> Label:
+    """Return the letter beside a program's point."""
+    return Label(text=letter, rank=_LETTER_RANK, is_bold=True)
+
+
+def time_unknown(*, at: tuple[float, float], ink: int) -> Mark:
+    """Return the words beside the limit of a program whose time is unknown."""
+    label = Label(text="time unknown", rank=_UNKNOWN_RANK, is_optional=True)
+    return Mark(at=at, shape="none", ink=ink, label=label)
 
 
 def _place(point: Point, x_limits: Interval) -> tuple[float, float]:

@@ -12,8 +12,8 @@ from ridgepoint.core.units import read_quantity
 from ridgepoint.models.given_machine import is_per_cycle
 from ridgepoint.models.given_points import PlacedPoint
 from ridgepoint.models.work import WORK_UNITS
-from ridgepoint.show.charts.given_marks import GivenMarks
 from ridgepoint.show.cycles import shown_rate
+from ridgepoint.show.given_text import limits_of, notes_of
 from ridgepoint.show.tables.layout import plain_table
 from ridgepoint.show.words import UNKNOWN, percent, printable, shown_intensity
 
@@ -43,8 +43,7 @@ def given_table(points: Sequence[PlacedPoint], *, in_cycles: bool = False) -> Re
         f"{printable(placed.point.name)}: {note}"
         for placed in points
         if placed.machine == points[0].machine
-        for note in GivenMarks(index=0, placed=placed).notes
-        if placed.performance is not None or "time is unknown" not in note
+        for note in notes_of(placed)
     )
     legend = f"I in {unit}/byte"
     if any(estimate and estimate.interval for each in points for estimate in _estimates(each)):
@@ -69,7 +68,7 @@ def _cells(placed: PlacedPoint, unit: str, *, in_cycles: bool) -> list[tuple[str
         ("infinite", "") if is_infinite else _shown(placed.intensity, shown_intensity),
         _shown(placed.performance, rate),
         _shown(placed.attainable, rate),
-        (GivenMarks(index=0, placed=placed).limit_text or UNKNOWN, ""),
+        (limits_of(placed) or UNKNOWN, ""),
         _shown(placed.efficiency, percent),
     ]
 

@@ -7,6 +7,7 @@ import numpy as np
 from ridgepoint.core.rates import IDEAL
 from ridgepoint.core.resources import RESOURCES
 from ridgepoint.core.units import format_si
+from ridgepoint.models.scaling import Scaling
 from ridgepoint.models.scaling.study import ScalingStudy
 from ridgepoint.show.words import machine_title, percent, shown_intensity
 
@@ -42,13 +43,20 @@ def heading(study: ScalingStudy, *, law: bool = False, with_overlap: bool = True
     if scaling.share != 1:
         given.append(f"{percent(scaling.share)} of each bandwidth left by other jobs")
     name = "" if machine.name == IDEAL else f"{machine_title(machine)}: "
-    overlap = {"none": "no overlap", "full": "full overlap"}.get(
-        str(scaling.overlap), f"partial overlap, k = {scaling.overlap}"
-    )
     node = f"{name}{', '.join(given)}"
-    lines = [f"{named}: {', '.join(asked)}", f"{node}; {overlap}" if with_overlap else node]
+    lines = [
+        f"{named}: {', '.join(asked)}",
+        f"{node}; {overlap_in_words(scaling)}" if with_overlap else node,
+    ]
     x = scaling.intensity
     if x is not None:
         intensity = shown_intensity(float(scaling.bound_at(1, 1).intensity("dram")))
         lines.append(f"intensity {intensity} {unit}/byte, x = {shown_intensity(float(x))}")
     return lines
+
+
+def overlap_in_words(scaling: Scaling) -> str:
+    """Return what is assumed of computing, memory and network: how far they overlap."""
+    if isinstance(scaling.overlap, str):
+        return {"none": "no overlap", "full": "full overlap"}[scaling.overlap]
+    return f"partial overlap, k = {scaling.overlap}"

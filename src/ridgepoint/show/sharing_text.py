@@ -10,6 +10,7 @@ from ridgepoint.core.rates import IDEAL
 from ridgepoint.core.resources import RESOURCES
 from ridgepoint.core.units import format_si
 from ridgepoint.models.scaling.placements import Placement, SharingStudy
+from ridgepoint.show.scaling_text import overlap_in_words
 from ridgepoint.show.words import machine_title, printable
 
 _MOST_NAMED = 3
@@ -21,18 +22,10 @@ def sharing_heading(study: SharingStudy) -> list[str]:
     machine = scaling.machine
     jobs = sum(job.count for job in study.jobs)
     unit = RESOURCES[scaling.problem.work].unit
-    given = [
-        f"{amount(machine.cores, 'core')} of {format_si(scaling.core_rate, f'{unit}/s')}",
-        *(
-            [f"memory {format_si(float(machine.rate('dram')), 'B/s')}"]
-            if machine.knows("dram")
-            else []
-        ),
-    ]
-    name = "" if machine.name == IDEAL else f"{machine_title(machine)}: "
-    overlap = {"none": "no overlap", "full": "full overlap"}.get(
-        str(scaling.overlap), f"partial overlap, k = {scaling.overlap}"
-    )
+    given = [f"{amount(machine.cores, 'core')} of {format_si(scaling.core_rate, f'{unit}/s')}"]
+    if machine.knows("dram"):
+        given.append(f"memory {format_si(float(machine.rate('dram')), 'B/s')}")
+    node = "each with " if machine.name == IDEAL else f"{machine_title(machine)}: "
     placements = amount(study.compared, "different placement")
     compared = (
         f"all {placements} compared"
@@ -40,10 +33,8 @@ def sharing_heading(study: SharingStudy) -> list[str]:
         else f"the best of {placements}; there are too many to compare them all"
     )
     return [
-        f"{amount(jobs, 'job')} on {amount(study.nodes, 'node')}, each with {', '.join(given)}"
-        if not name
-        else f"{amount(jobs, 'job')} on {amount(study.nodes, 'node')}, {name}{', '.join(given)}",
-        f"{compared}; {overlap}",
+        f"{amount(jobs, 'job')} on {amount(study.nodes, 'node')}, {node}{', '.join(given)}",
+        f"{compared}; {overlap_in_words(scaling)}",
     ]
 
 

@@ -37,11 +37,7 @@ _UNDER_MPI = frozenset(("names", "ranks", "launcher", "full", "output", "as_json
     metavar="P",
     help="Run the workloads that have a program for MPI, sort and grep, on one rank and on P.",
 )
-@click.option(
-    "--launcher",
-    metavar="COMMAND",
-    help="Command that starts the ranks, such as 'srun -n {ranks}'.  [default: mpirun]",
-)
+@options.launcher_option
 @click.option(
     "--size",
     metavar="SIZE",

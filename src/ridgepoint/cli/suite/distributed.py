@@ -26,11 +26,7 @@ _FEW_RANKS = 2
 @click.option(
     "--mpi", "ranks", type=click.IntRange(min=1), metavar="P", help="Number of ranks; required."
 )
-@click.option(
-    "--launcher",
-    metavar="COMMAND",
-    help="Command that starts the ranks, such as 'srun -n {ranks}'.  [default: mpirun]",
-)
+@options.launcher_option
 @click.option(
     "--size",
     type=click.IntRange(min=1),

@@ -30,13 +30,18 @@ from_option = click.option(
     metavar="FILE",
     help="Take the results from a file that -o or --figures wrote, and measure nothing.",
 )
-
-
 repeat_option = click.option(
     "--repeat",
     type=click.IntRange(min=1),
     metavar="N",
     help="Samples of each runtime.  [default: 10 to 30, until the interval is tight]",
+)
+
+
+launcher_option = click.option(
+    "--launcher",
+    metavar="COMMAND",
+    help="Command that starts the ranks, such as 'srun -n {ranks}'.  [default: mpirun]",
 )
 
 

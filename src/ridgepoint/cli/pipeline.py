@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ridgepoint.cli import common
+from ridgepoint.core.names import named_twice
 
 if TYPE_CHECKING:
     from ridgepoint.cli.pipeline_report import Shown
@@ -119,9 +120,8 @@ def _cases(file: Path, machine_names: Sequence[str], archive_path: Path | None) 
     from ridgepoint.kept.pipeline_file import read_pipeline
 
     machines = [machine_of(name, archive_path) for name in machine_names]
-    names = [machine.name for machine in machines]
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
+    twice = named_twice(machine.name for machine in machines)
+    if twice is not None:
         raise click.UsageError(
             f"two machines are called {twice!r}: name each once, and figures by name=NAME"
         )

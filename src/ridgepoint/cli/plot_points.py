@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -10,6 +10,7 @@ import click
 
 from ridgepoint.core.fields import fields_of
 from ridgepoint.core.given import KEYS, GivenPoint
+from ridgepoint.core.names import named_twice
 
 if TYPE_CHECKING:
     from ridgepoint.models.work import Metric
@@ -66,7 +67,9 @@ def given_points(
     points = [_point(text, metric) for text in texts]
     for path in files:
         points += _of_file(path, metric)
-    _require_own_names(point.name for point in points)
+    twice = named_twice(point.name for point in points)
+    if twice is not None:
+        raise click.UsageError(f"two points are called {twice!r}: give each a name of its own")
     _require_one_metric(points, metric)
     return tuple(points)
 
@@ -87,14 +90,6 @@ def _point(text: str, metric: Metric | None) -> GivenPoint:
         return GivenPoint.of(name, values, precision="bop" if metric == "bop" else "fp64")
     except ValueError as error:
         raise click.BadParameter(f"{text!r}: {error}", param_hint="'--point'") from error
-
-
-def _require_own_names(names: Iterable[str]) -> None:
-    seen = set()
-    for name in names:
-        if name in seen:
-            raise click.UsageError(f"two points are called {name!r}: give each a name of its own")
-        seen.add(name)
 
 
 def _require_one_metric(points: Sequence[GivenPoint], metric: Metric | None) -> None:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from ridgepoint.core.names import named_twice
+
 if TYPE_CHECKING:
     from ridgepoint.core.machine import Machine
     from ridgepoint.core.measurement import Measurement
@@ -45,7 +47,7 @@ def _checked(
         raise click.BadParameter(
             f"the roofs of {_MOST_MACHINES} machines at most can be told apart, got {len(names)}"
         )
-    twice = next((name for name in names if names.count(name) > 1), None)
+    twice = named_twice(names)
     if twice is not None:
         raise click.BadParameter(f"{twice!r} is given twice")
     return names

@@ -9,6 +9,7 @@ import numpy as np
 from ridgepoint.core.demand import Demand
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.measurement import Measurement
+from ridgepoint.core.names import named_twice
 from ridgepoint.core.resources import RESOURCES
 
 
@@ -105,11 +106,10 @@ class Pipeline:
     host_time_s: Estimate | None = None
 
     def __post_init__(self) -> None:
-        names = [stage.name for stage in self.stages]
-        if not names:
+        if not self.stages:
             raise ValueError("stages must name at least one")
-        if len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
+        twice = named_twice(stage.name for stage in self.stages)
+        if twice is not None:
             raise ValueError(f"two stages are called {twice!r}")
         if not any(stage.work for stage in self.stages):
             raise ValueError(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ridgepoint.core.documents import document_kind
+from ridgepoint.core.names import named_twice
 from ridgepoint.models.gains import Gain, gain
 from ridgepoint.suites.datacenter.results import DatacenterStudy
 from ridgepoint.suites.datacenter.work import MeasuredCase, measured_cases
@@ -44,9 +45,8 @@ class DatacenterHosts:
     hosts: tuple[Host, ...]
 
     def __post_init__(self) -> None:
-        names = [host.name for host in self.hosts]
-        if len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
+        twice = named_twice(host.name for host in self.hosts)
+        if twice is not None:
             raise ValueError(f"hosts must have different names, got {twice!r} again")
 
     @property

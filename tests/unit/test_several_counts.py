@@ -18,6 +18,7 @@ from ridgepoint.models.parts import region_alone
 from ridgepoint.models.traffic_ranges import IntensityRange
 from ridgepoint.profiling.several_counts import count_several, median_run
 from ridgepoint.show.charts.roofline import roofline_chart
+from ridgepoint.show.draw_mpl import save
 from ridgepoint.show.report import report
 from ridgepoint.show.tables.run_table import run
 
@@ -93,6 +94,17 @@ def test_quartiles_of_the_intensity_reach_report_json_and_figure():
     assert len(document["counted_runs"]) == 5
     assert [mark.x_interval for mark in marks_of(chart, "A")] == [pytest.approx((0.1, 0.2))]
     assert "of intensity: quartiles of the counted runs" in chart.drawing_notes[0]
+
+
+def test_the_range_holds_the_run_that_is_shown(tmp_path):
+    """Of two runs it is one of both, beyond their quartiles; a bar from outside cannot be drawn."""
+    measured = program(100_000_000, 200_000_000)
+    found = analyse(measured, MACHINE)
+    place = found.placement.intensity_range
+
+    # The one of fewer bytes is shown: 0.2 flop/byte. The lower quartile is 0.1 + (0.2 - 0.1) / 4.
+    assert place.ends == pytest.approx((0.125, 0.2))
+    save(roofline_chart(MACHINE, [found]), tmp_path / "two.svg")
 
 
 def test_runs_that_are_alike_are_said_to_be():

@@ -40,8 +40,9 @@ class IntensityRange:
     low, high : float
         flop/byte or BOP/byte; `high` is infinite where no byte may have moved.
     runs : int or None
-        Number of counted runs of which these are the quartiles; None: they are the ends of the
-        95 % interval of estimated traffic.
+        Number of counted runs of which these are the quartiles, or beyond these the run that is
+        shown: of few runs, it may be the least or the most. None: they are the ends of the 95 %
+        interval of estimated traffic.
     """
 
     low: float
@@ -77,7 +78,9 @@ def intensity_range(
     work = work_total(counted.counts, metric)
     interval = None if counted.estimate is None else counted.estimate.at(level)
     if interval is None:
-        return _of_runs(counted.runs, metric, level, bandwidth) if counted.runs else None
+        moved = bytes_of(traffic_at(counted.traffic, level), bandwidth)
+        own = work / moved if work and moved else None
+        return _of_runs(counted.runs, metric, level, bandwidth, own) if counted.runs else None
     if not work:
         return None
     least, most = {
@@ -90,9 +93,16 @@ def intensity_range(
 
 
 def _of_runs(
-    runs: Sequence[CountedOnce], metric: Metric, level: str, bandwidth: Bandwidth | None
+    runs: Sequence[CountedOnce],
+    metric: Metric,
+    level: str,
+    bandwidth: Bandwidth | None,
+    own: float | None,
 ) -> IntensityRange | None:
-    """Return the quartiles of the runs' intensities; None: one is not known, or infinite."""
+    """Return the quartiles of the runs' intensities, extended to that of the run shown.
+
+    None: one is not known, or infinite.
+    """
     intensities = []
     for run in runs:
         work = run.flop if metric == "flop" else run.bop
@@ -100,8 +110,12 @@ def _of_runs(
         if not work or not moved or work < 0:
             return None
         intensities.append(work / moved)
+    if own is None:
+        return None
     estimate = Estimate(intensities)
-    return IntensityRange(low=estimate.q1, high=estimate.q3, runs=len(runs))
+    return IntensityRange(
+        low=min(estimate.q1, own), high=max(estimate.q3, own), runs=len(intensities)
+    )
 
 
 def traffic_at_ends(measurement: Measurement, level: str) -> tuple[float, float] | None:

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from figure_inputs import measurement
@@ -152,6 +153,13 @@ def test_data_of_another_kind_are_refused(tmp_path, name, content, said):
         inputs.require_data(cases([name], data=data))
     assert said in str(refused.value)
     assert str(data) in str(refused.value)
+
+
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/full", "/dev/null"])
+def test_devices_are_no_data(device):
+    """The programs map their data, and the size of a device is 0."""
+    with pytest.raises(CannotMeasure, match="a device or a pipe"):
+        inputs.require_data(cases(["grep"], data=Path(device)))
 
 
 def test_large_data_are_made_once_and_removed(monkeypatch):

@@ -66,7 +66,7 @@ def _whole(text: str, units: set[str]) -> int:
     ------
     click.BadParameter
     """
-    counts = " and ".join(sorted(units))
+    counts = ", ".join(sorted(units))
     example = "15GB, 64M or 1e6" if units == {"bytes"} else "1e9, 64M or 20000"
     try:
         number, unit = read_quantity(text)

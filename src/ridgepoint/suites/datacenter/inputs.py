@@ -73,6 +73,12 @@ def require_data(cases: Sequence[DatacenterCase]) -> None:
 
 def _require_readable(workload: Workload, path: Path) -> None:
     what = f"cannot measure {workload.title} on {str(path)!r}"
+    if path.exists() and not path.is_file():
+        raise CannotMeasure(
+            what,
+            reason="it is a folder, a device or a pipe, and the programs map their data",
+            remedy=f"name a file of {workload.data}, as docs/datacenter.md describes it",
+        )
     with tempfile.NamedTemporaryFile(prefix="ridgepoint-") as head:
         try:
             with path.open("rb") as file:

@@ -125,6 +125,12 @@ def _own(point: Amounts | GivenPoint, resource: str, option: str) -> OwnPoint:
             f"{point.name!r} has no amounts: the Ridgeline needs W, Q and network",
             param_hint=hint,
         )
+    if point.network is None:
+        raise click.BadParameter(
+            f"the network bytes of {point.name!r} are not given: add network=80MB, or network=0 if "
+            "it exchanges nothing",
+            param_hint=hint,
+        )
     if point.is_in_cycles or point.cores is not None:
         what = "cores do" if point.cores is not None else "a time in cycles does"
         raise click.BadParameter(

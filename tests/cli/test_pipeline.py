@@ -201,6 +201,10 @@ def test_machines_by_figures_stand_beside_each_other(pipeline):
     assert [one["time_s"] for one in found["alone"]] == pytest.approx([16 + 2, 8 + 20])
     assert [one["devices"] for one in found["alone"]] == pytest.approx([18 / 8.001, 28 / 8.001])
     refused(pipeline(text.replace("[{", "[{ x = 1,")), "p.toml:2, machines[0].x", "no such key")
+    # Neither is dropped as if it were the other.
+    for named in ('"one"', '"two"'):
+        text = text.replace(f"name = {named}, ", "")
+    refused(pipeline(text), "p.toml:2, machines: two machines have one name", 'name = "NAME"')
 
 
 def test_several_machines_of_the_command_line_replace_those_of_the_file(pipeline):

@@ -53,9 +53,13 @@ def machines_beside(
         for named, written in zip(keys.machines, table.values.get("machines", []), strict=True)
     ]
     # The first machine may differ from the file's, and be one of these.
-    others = [machine for machine in named if machine.name != first.name]
-    if len({machine.name for machine in others}) < len(others):
-        raise table.wrong("machines", "two machines have one name", "name each once")
+    others = [machine for machine in named if machine != first]
+    if len({machine.name for machine in (first, *others)}) <= len(others):
+        raise table.wrong(
+            "machines",
+            "two machines have one name",
+            'name each once, and figures by name = "NAME"',
+        )
     return tuple(others)
 
 

@@ -2,6 +2,7 @@
 
 import os
 import stat
+from pathlib import Path
 
 import pytest
 
@@ -22,6 +23,17 @@ def test_a_pipe_is_written_to_and_stays_one(tmp_path):
 
     assert stat.S_ISFIFO(path.stat().st_mode)
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_pipe_without_a_path_is_written_to():
+    """/dev/stdout is one of these in 'ridgepoint ... -o /dev/stdout | less'."""
+    reader, writer = os.pipe()
+    try:
+        replace_file(Path(f"/proc/self/fd/{writer}"), b"results", what="the results")
+        assert os.read(reader, 100) == b"results"
+    finally:
+        os.close(reader)
+        os.close(writer)
 
 
 def test_a_file_is_replaced_through_its_link(tmp_path):

@@ -28,8 +28,9 @@ def replace_file(path: Path, content: bytes, *, what: str) -> None:
     """
     target = Path(os.path.realpath(path))
     try:
-        if target.exists() and not target.is_file():
-            with target.open("wb") as file:
+        # By the path itself: what '/dev/stdout' resolves to has no path if it is a pipe.
+        if path.exists() and not path.is_file():
+            with path.open("wb") as file:
                 file.write(content)
         else:
             _replace(target, content)

@@ -364,7 +364,7 @@ class Machine(Presentable):
             raise UnknownCeiling(
                 f"cannot bound by {resource!r} on {self.name}",
                 reason=f"the machine has no such ceiling (known: {known})",
-                remedy="measure it with 'ridgepoint machine', or add it to the machine's file",
+                remedy="measure it with 'ridgepoint machine', or add it to its file or figures",
             )
         q = np.asarray(self.cores if cores is None else cores, dtype=np.float64)
         if not ((q > 0) & (q <= max(self.cores, *best))).all():

@@ -115,9 +115,9 @@ class DCPlace:
     @property
     def next(self) -> Below | None:
         """The lowest ceiling that the program does not pass; None: no share is known."""
-        known = [one for one in self.below if one.attained is not None and one.share is not None]
-        left = [one for one in known if not one.is_passed]
-        return min(left, key=lambda one: one.attained or 0.0, default=None)
+        known = [below for below in self.below if None not in (below.attained, below.share)]
+        left = [below for below in known if not below.is_passed]
+        return min(left, key=lambda below: below.attained or 0.0, default=None)
 
 
 def dc_ceilings(machine: Machine, *, cores: float | None = None) -> tuple[DCCeiling, ...]:
@@ -178,7 +178,7 @@ def dc_place(placement: Placement) -> DCPlace | None:
     return DCPlace(
         intensity=placement.intensity,
         peak_share=None if not reached or not peak else float(efficiency(reached, peak=peak)),
-        below=tuple(_below(one, placement, peak, memory, reached) for one in ceilings),
+        below=tuple(_below(ceiling, placement, peak, memory, reached) for ceiling in ceilings),
     )
 
 

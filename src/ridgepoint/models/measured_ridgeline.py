@@ -150,7 +150,9 @@ def _of_one(measurement: Measurement, metric: Metric) -> Demand:
     """Return what a program of one machine asks for at the resources of the plane."""
     asked = demand_of(measurement, metric).amounts
     own = {
-        name: each for name, each in asked.items() if RESOURCES[name].path in ("compute", "dram")
+        name: amount
+        for name, amount in asked.items()
+        if RESOURCES[name].path in ("compute", "dram")
     }
     return Demand({**own, "network": 0.0})
 

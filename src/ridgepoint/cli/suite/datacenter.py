@@ -187,17 +187,17 @@ def _show_kept(
 ) -> int:
     from ridgepoint.suites.datacenter.results import DatacenterStudy
 
-    found = kept(sources, names)
+    studies = kept(sources, names)
     if folder is not None:
         common.made_folder(folder)
 
     def drawn(folder: Path) -> None:
-        if isinstance(found, DatacenterStudy):
-            draw(found, folder)
+        if isinstance(studies, DatacenterStudy):
+            draw(studies, folder)
         else:
-            draw_hosts(found, folder)
+            draw_hosts(studies, folder)
 
-    results.show_and_keep(found, as_json=as_json, output=output, folder=folder, draw=drawn)
+    results.show_and_keep(studies, as_json=as_json, output=output, folder=folder, draw=drawn)
     return 0
 
 
@@ -248,8 +248,8 @@ def _measured(
         _, machine = common.machine_of_this_host(archive, shown, knowing="bop")
         what = amount(len(cases), "case")
         with durations.timed(_pieces(cases), what, archive_path, shown.step) as report:
-            found = run_datacenter(cases, repeat=repeat, report=report)
-            return DatacenterStudy(machine=machine, results=found)
+            measured = run_datacenter(cases, repeat=repeat, report=report)
+            return DatacenterStudy(machine=machine, results=measured)
 
 
 def _pieces(cases: Sequence[DatacenterCase]) -> tuple[Piece, ...]:

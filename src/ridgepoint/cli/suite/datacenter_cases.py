@@ -44,13 +44,13 @@ def chosen_cases(
     if pattern is not None and "grep" not in (names or ("grep",)):
         raise click.UsageError("--pattern applies to grep alone")
     try:
-        found = cases(names, threads=threads, full=full, data=data, pattern=pattern)
+        usual = cases(names, threads=threads, full=full, data=data, pattern=pattern)
         if size is None:
-            return found
+            return usual
         return cases(
             names,
             threads=threads,
-            size=_whole(size, {case.size_unit for case in found}),
+            size=_whole(size, {case.size_unit for case in usual}),
             pattern=pattern,
         )
     except ValueError as error:

@@ -50,7 +50,7 @@ def points_of(text: str, path: Path) -> tuple[GivenPoint, ...]:
     launches = parse_launches(text.splitlines(keepends=True), metrics=metrics)
     choice = _choice(launches)
     amounts = [_counted(amounts_of(launch, choice)) for launch in launches]
-    if not any({DRAM_READ, DRAM_WRITE} <= each.known.keys() for each in amounts):
+    if not any({DRAM_READ, DRAM_WRITE} <= launch.known.keys() for launch in amounts):
         raise _refused(path, "it has no bytes of DRAM")
     points = tuple(_points(amounts))
     if not points:
@@ -62,7 +62,9 @@ def _choice(launches: Sequence[Launch]) -> Choice:
     """Return the metrics of each quantity that every launch has."""
     common = set.intersection(*(set(launch.values) for launch in launches)) if launches else set()
     return {
-        quantity.name: next((one for one in quantity.alternatives if common.issuperset(one)), ())
+        quantity.name: next(
+            (names for names in quantity.alternatives if common.issuperset(names)), ()
+        )
         for quantity in QUANTITIES
     }
 
@@ -86,7 +88,7 @@ def _points(amounts: Sequence[Amounts]) -> Iterable[GivenPoint]:
         dram = next((part for part in function.traffic if part.level == "dram"), None)
         if not function.counts.work_flop or dram is None or dram.write_bytes is None:
             continue
-        seconds = time_s(each for each in amounts if each.kernel == function.name)
+        seconds = time_s(launch for launch in amounts if launch.kernel == function.name)
         yield GivenPoint(
             name=function.name,
             resource=max(work, key=lambda precision: work[precision]),

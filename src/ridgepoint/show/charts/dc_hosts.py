@@ -33,7 +33,7 @@ def dc_hosts_page(
         dc_limits(machine, points, work="bop", cores=cores) for _, machine, cores, points in hosts
     ]
     x_limits, y_limits = (
-        (min(one[axis][0] for one in limits), max(one[axis][1] for one in limits))
+        (min(axes[axis][0] for axes in limits), max(axes[axis][1] for axes in limits))
         for axis in (0, 1)
     )
     charts = (

@@ -26,8 +26,12 @@ def devices_chart(assessment: Assessment) -> Chart | None:
     """Return the number of devices by each composite; None: no load was given."""
     if assessment.load_per_s is None:
         return None
-    known = [each for each in assessment.composites if each.devices and each.devices_at_roof]
-    rows = [(each.equation, each.devices) for each in known if each.devices]
+    known = [
+        composite
+        for composite in assessment.composites
+        if composite.devices and composite.devices_at_roof
+    ]
+    rows = [(composite.equation, composite.devices) for composite in known if composite.devices]
     load = format_si(assessment.load_per_s, f"{assessment.pipeline.unit}/s")
     return _devices(
         title=f"Devices for {load}, by composite",
@@ -37,9 +41,9 @@ def devices_chart(assessment: Assessment) -> Chart | None:
         machine=assessment.machine.name,
         rows=rows,
         marks=[
-            Mark(at=(each.devices_at_roof, -row), shape="diamond", face="hollow")
-            for row, each in enumerate(known)
-            if each.devices_at_roof
+            Mark(at=(composite.devices_at_roof, -row), shape="diamond", face="hollow")
+            for row, composite in enumerate(known)
+            if composite.devices_at_roof
         ],
         notes=("diamonds: if every stage were at its roof",),
     )

@@ -50,9 +50,13 @@ def datacenter_hosts(hosts: DatacenterHosts) -> RenderableType:
     tables = [
         _table("Table 9: BOPS, FLOPS and IPC", (*names, _TOGETHER), _efficiencies(several)),
         _table("Table 10: traditional workloads", names, _traditional(traditional, several)),
-        _table("BOP/s", names, _each(modern, lambda one: _amount(one.rate("bop")))),
+        _table("BOP/s", names, _each(modern, lambda measured: _amount(measured.rate("bop")))),
         _table("Table 15: BOP/byte, and what bounds", names, _bounds(modern, several)),
-        _table(f"Time ({WITHIN})", names, _each(cases, lambda one: shown_within(one.time_s, "s"))),
+        _table(
+            f"Time ({WITHIN})",
+            names,
+            _each(cases, lambda measured: shown_within(measured.time_s, "s")),
+        ),
         _table(
             f"Times as fast as {names[0]} (95 % interval)",
             names[1:],
@@ -89,19 +93,19 @@ def _efficiencies(hosts: Sequence[Host]) -> Rows:
         return
     for metric in _METRICS:
         unit = WORK_UNITS[metric]
-        found = [
+        of_hosts = [
             efficiency(cases, host.study.machine, metric)
             for cases, host in zip(measured, hosts, strict=True)
         ]
-        found.append(
+        of_hosts.append(
             Efficiency(
-                peak=sum_if_known(one.peak for one in found),
-                reached=sum_if_known(one.reached for one in found),
+                peak=sum_if_known(host.peak for host in of_hosts),
+                reached=sum_if_known(host.reached for host in of_hosts),
             )
         )
-        yield f"peak {unit}/s", [_amount(one.peak) for one in found]
-        yield f"real {unit}/s", [_amount(one.reached) for one in found]
-        yield f"{unit}/s efficiency", [shown_share(one.share) for one in found]
+        yield f"peak {unit}/s", [_amount(host.peak) for host in of_hosts]
+        yield f"real {unit}/s", [_amount(host.reached) for host in of_hosts]
+        yield f"{unit}/s efficiency", [shown_share(host.share) for host in of_hosts]
     per_cycle = [
         instructions_per_cycle(cases, host.study.machine)
         for cases, host in zip(measured, hosts, strict=True)
@@ -114,10 +118,12 @@ def _traditional(cases: Sequence[HostsCase], hosts: Sequence[Host]) -> Rows:
         title = _any(case).case.title
         for metric in _METRICS:
             unit = WORK_UNITS[metric]
-            rates = [None if one is None else one.rate(metric) for one in case.of_hosts]
+            rates = [
+                None if measured is None else measured.rate(metric) for measured in case.of_hosts
+            ]
             peaks = [
-                None if one is None else one.peak(host.study.machine, metric)
-                for one, host in zip(case.of_hosts, hosts, strict=True)
+                None if measured is None else measured.peak(host.study.machine, metric)
+                for measured, host in zip(case.of_hosts, hosts, strict=True)
             ]
             yield f"{title}, {unit}/s", [_amount(rate) for rate in rates]
             shares = (over(rate, peak) for rate, peak in zip(rates, peaks, strict=True))
@@ -126,23 +132,26 @@ def _traditional(cases: Sequence[HostsCase], hosts: Sequence[Host]) -> Rows:
 
 def _each(cases: Sequence[HostsCase], shown: Callable[[MeasuredCase], str]) -> Rows:
     for case in cases:
-        yield case.name, [_NOT_THERE if one is None else shown(one) for one in case.of_hosts]
+        yield (
+            case.name,
+            [_NOT_THERE if measured is None else shown(measured) for measured in case.of_hosts],
+        )
 
 
 def _bounds(cases: Sequence[HostsCase], hosts: Sequence[Host]) -> Rows:
     for case in cases:
         cells = []
-        for one, host in zip(case.of_hosts, hosts, strict=True):
-            if one is None:
+        for measured, host in zip(case.of_hosts, hosts, strict=True):
+            if measured is None:
                 cells.append(_NOT_THERE)
                 continue
-            _, bottleneck = one.bound(host.study.machine, "bop")
-            cells.append(f"{shown_ratio(one.intensity('bop'))}, {bottleneck or UNKNOWN}")
+            _, bottleneck = measured.bound(host.study.machine, "bop")
+            cells.append(f"{shown_ratio(measured.intensity('bop'))}, {bottleneck or UNKNOWN}")
         yield case.name, cells
 
 
 def _any(case: HostsCase) -> MeasuredCase:
-    return next(one for one in case.of_hosts if one is not None)
+    return next(measured for measured in case.of_hosts if measured is not None)
 
 
 def _amount(value: float | None, unit: str = "") -> str:

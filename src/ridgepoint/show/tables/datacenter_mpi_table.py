@@ -22,7 +22,7 @@ def datacenter_mpi(study: MpiStudy) -> RenderableType:
     """Return a study of workloads on one rank and on several as text."""
     if not study.results:
         return Group(*not_measured(study))
-    gains = {(each.workload, each.ranks): each.time for each in study.gains}
+    gains = {(gain.workload, gain.ranks): gain.time for gain in study.gains}
     right = ("ranks", "time", "95 %", "BOPs", "BOP/s")
     table = plain_table("workload", *right, "over one rank", right=right)
     for result in study.results:
@@ -36,13 +36,13 @@ def datacenter_mpi(study: MpiStudy) -> RenderableType:
             UNKNOWN if result.bop_per_s is None else format_si(result.bop_per_s, "").strip(),
             "" if result.ranks == 1 else shown_gain(time),
         )
-    found = dict.fromkeys(
+    outcomes = dict.fromkeys(
         f"{result.title}: {result.size:,} {result.size_unit}; "
         f"{WORKLOADS[result.workload].result} {printable(result.result)}"
         for result in study.results
     )
     failures = dict.fromkeys(result.failure for result in study.results if result.failure)
-    lines = [Text(line) for line in (*found, _KEY, *map(printable, failures))]
+    lines = [Text(line) for line in (*outcomes, _KEY, *map(printable, failures))]
     return sections(
         Text(f"{study.headline}; {printable(study.launcher)}"),
         table,

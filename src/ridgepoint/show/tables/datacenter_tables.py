@@ -61,12 +61,12 @@ def datacenter(study: DatacenterStudy) -> RenderableType:
         _gains(
             f"Table 13: what the compiler's optimisation gains{_INTERVALS}",
             modern,
-            [one for one in study.gains if one.before == "original"],
+            [step for step in study.gains if step.before == "original"],
         ),
         _gains(
             f"Table 14: what software prefetches gain{_INTERVALS}",
             modern,
-            [one for one in study.gains if one.after == "prefetch"],
+            [step for step in study.gains if step.after == "prefetch"],
         ),
     ]
     failures = dict.fromkeys(why for result in study.results for why in result.failures)
@@ -201,8 +201,8 @@ def _efficiency(cases: Iterable[MeasuredCase], machine: Machine) -> list[Rendera
     rows = []
     metrics: tuple[Metric, ...] = ("bop", "flop")
     for metric in metrics:
-        found = efficiency(measured, machine, metric)
-        shown = _rate(found.peak), _rate(found.reached), shown_share(found.share)
+        reached = efficiency(measured, machine, metric)
+        shown = _rate(reached.peak), _rate(reached.reached), shown_share(reached.share)
         rows.append((f"{WORK_UNITS[metric]}/s", *shown))
     rows.append(("IPC", UNKNOWN, shown_ratio(instructions_per_cycle(measured, machine)), UNKNOWN))
     return _table("Table 9: BOPS, FLOPS and IPC", ("", "peak", "real", "efficiency"), rows)
@@ -230,10 +230,10 @@ def _gains(
     """Return what each step gains in BOP/s, and in time: it is the time that users wait for."""
     by_step = {(measured.case.title, measured.case.step): measured for measured in cases}
     rows: dict[tuple[str, Step], tuple[str, str]] = {}
-    for found in gains:
-        if (found.title, found.before) in by_step and (found.title, found.after) in by_step:
-            rows.setdefault((found.title, found.before), (_NONE, _NONE))
-            rows[found.title, found.after] = shown_gain(found.bop_rate), shown_gain(found.time)
+    for step in gains:
+        if (step.title, step.before) in by_step and (step.title, step.after) in by_step:
+            rows.setdefault((step.title, step.before), (_NONE, _NONE))
+            rows[step.title, step.after] = shown_gain(step.bop_rate), shown_gain(step.time)
     columns = ("workload", "BOP/s", "BOP/byte", "byte/s", "BOP/s gain", "time gain")
     return _table(title, columns, (_gain_row(by_step[key], cells) for key, cells in rows.items()))
 

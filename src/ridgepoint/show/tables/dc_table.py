@@ -21,7 +21,7 @@ _BEYOND = {
 
 def dc_table(place: DCPlace) -> RenderableType:
     """Return a row for each ceiling, and what follows: Eqs. (4) to (8)."""
-    is_designed = any(one.ceiling.design is not None for one in place.below)
+    is_designed = any(below.ceiling.design is not None for below in place.below)
     designed = ["Eqs. (4), (8)"] * is_designed
     right = ("rate", *designed, "attained", "reached")
     table = plain_table(
@@ -49,12 +49,12 @@ def _cells(below: Below, *, is_designed: bool) -> tuple[str, ...]:
 
 def _sentences(place: DCPlace) -> str:
     """Return Eqs. (5) and (6), and below which ceiling the program is."""
-    said = []
+    figures = []
     if place.intensity is not None:
-        said.append(f"OI {shown_intensity(place.intensity)} BOP/byte by Eq. (6)")
+        figures.append(f"OI {shown_intensity(place.intensity)} BOP/byte by Eq. (6)")
     if place.peak_share is not None:
-        said.append(f"efficiency {percent(place.peak_share)} of the peak by Eq. (5)")
-    text = f"{'; '.join(said)}. " if said else ""
+        figures.append(f"efficiency {percent(place.peak_share)} of the peak by Eq. (5)")
+    text = f"{'; '.join(figures)}. " if figures else ""
     return f"{text[:1].upper()}{text[1:]}{_ceiling_sentence(place)}"
 
 

@@ -18,7 +18,7 @@ runs, and Valgrind's would count the JVM's start and its compiler too, a hundred
 
 def stack_table(study: StackStudy) -> RenderableType:
     """Return the times, whether the results are the same, and what is not known."""
-    stacks = dict.fromkeys(one.stack for one in study.results if one.stack is not None)
+    stacks = dict.fromkeys(result.stack for result in study.results if result.stack is not None)
     table = plain_table(
         "workload", "data", "C++", "Spark", "times as fast in C++", "start", "results",
         right=("data", "C++", "Spark", "times as fast in C++", "start"),

@@ -98,10 +98,12 @@ def _require_readable(workload: Workload, path: Path) -> None:
         answer = ask(command(workload.name, variant="optimised", input=head.name, check=True))
     if answer.status:
         lines = answer.complaints.strip().splitlines() or [f"status {answer.status}"]
-        said = lines[-1].removeprefix(f"{workload.name}: ")
-        said = said.removeprefix(f"cannot read '{head.name}': ")
+        complaint = lines[-1].removeprefix(f"{workload.name}: ")
+        complaint = complaint.removeprefix(f"cannot read '{head.name}': ")
         raise CannotMeasure(
-            what, reason=said.partition("; ")[0], remedy=said.partition("; ")[2] or "see --help"
+            what,
+            reason=complaint.partition("; ")[0],
+            remedy=complaint.partition("; ")[2] or "see --help",
         )
     # A program skips lines that are no reviews, and may have nothing left to do.
     if json.loads(answer.output.splitlines()[-1]).get(workload.data) == 0:

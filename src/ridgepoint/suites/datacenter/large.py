@@ -73,7 +73,7 @@ def parts(case: DatacenterCase, folder: Path, units: Sequence[int]) -> list[Part
     """
     assert case.data is not None
     workload, whole = WORKLOADS[case.workload], Path(case.data)
-    found = []
+    taken = []
     for size in units:
         path = folder / f"{case.workload}-{size}"
         if not path.exists():
@@ -84,8 +84,8 @@ def parts(case: DatacenterCase, folder: Path, units: Sequence[int]) -> list[Part
         if workload.block is not None:
             options = ("--block", str(max(round(workload.block * share), 1)))
         own = replace(case, data=str(path), size=n_bytes, size_unit="bytes")
-        found.append(Part(case=own, n_bytes=n_bytes, options=options))
-    return found
+        taken.append(Part(case=own, n_bytes=n_bytes, options=options))
+    return taken
 
 
 def grown_to(case: DatacenterCase, chosen: Sequence[Part]) -> Grown:

@@ -79,27 +79,27 @@ def cases(
     """
     chosen = [WORKLOADS[name] for name in dict.fromkeys(names)] or list(WORKLOADS.values())
     if size is not None:
-        _require_alike("sizes count", {one.name: one.size_unit for one in chosen})
+        _require_alike("sizes count", {workload.name: workload.size_unit for workload in chosen})
     if data is not None:
-        _require_alike("data are", {one.name: one.data or "none" for one in chosen})
-    found = tuple(
+        _require_alike("data are", {workload.name: workload.data or "none" for workload in chosen})
+    made = tuple(
         case for workload in chosen for case in _steps(workload, threads=threads, full=full)
     )
     if size is not None:
-        found = tuple(replace(case, size=size) for case in found)
+        made = tuple(replace(case, size=size) for case in made)
     if data is not None:
         n_bytes, where = data.stat().st_size, str(data.resolve())
-        found = tuple(replace(case, data=where, size=n_bytes, size_unit="bytes") for case in found)
+        made = tuple(replace(case, data=where, size=n_bytes, size_unit="bytes") for case in made)
     return tuple(
-        replace(case, pattern=pattern) if case.workload == "grep" else case for case in found
+        replace(case, pattern=pattern) if case.workload == "grep" else case for case in made
     )
 
 
 def _require_alike(what: str, of_names: dict[str, str]) -> None:
     kinds = set(of_names.values())
     if len(kinds) > 1:
-        said = ", ".join(f"{name}: {kind}" for name, kind in of_names.items())
-        raise ValueError(f"the workloads' {what} different things ({said})")
+        listed = ", ".join(f"{name}: {kind}" for name, kind in of_names.items())
+        raise ValueError(f"the workloads' {what} different things ({listed})")
     if kinds == {"none"}:
         raise ValueError(f"{', '.join(of_names)} reads no data")
 
@@ -158,13 +158,13 @@ def _results(
     try:
         with in_files(steps[0], report) as (first, folder):
             own = [replace(step, data=first.data) for step in steps]
-            found = list(_results_on(own, folder, repeat, report))
+            measured = list(_results_on(own, folder, repeat, report))
     except CannotMeasure as error:
         return [
             DatacenterResult(case=step, measurement=None, source=None, failures=(str(error),))
             for step in steps
         ]
-    return [replace(result, case=step) for result, step in zip(found, steps, strict=True)]
+    return [replace(result, case=step) for result, step in zip(measured, steps, strict=True)]
 
 
 def _results_on(

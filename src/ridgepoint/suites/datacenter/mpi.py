@@ -131,11 +131,11 @@ def _measured(
     program = build(MPI_PROGRAMS[name], variant=_VARIANT, compiler=shlex.quote(compiler))
     asked = [*launcher.command, str(program), *words, "--check", "--repeat", str(_REPEATS)]
     rows = _rows(_asked(asked, name), name, ranks)
-    found = {str(row[workload.result]) for row in rows}
-    if len(found) != 1:
+    outcomes = {str(row[workload.result]) for row in rows}
+    if len(outcomes) != 1:
         raise CannotMeasure(
             f"cannot trust {name!r} on {amount(ranks, 'rank')}",
-            reason=f"its runs have different results: {', '.join(sorted(found))}",
+            reason=f"its runs have different results: {', '.join(sorted(outcomes))}",
             remedy="run it by hand, and report it",
         )
     return MpiResult(
@@ -146,7 +146,7 @@ def _measured(
         ranks=ranks,
         # The first one finds cold caches and makes connections.
         time_s=Estimate([row["seconds"] for row in rows[1:]]),
-        result=found.pop(),
+        result=outcomes.pop(),
         bops=None if isinstance(counted, RidgepointError) else counted[ranks],
         failure=str(counted) if isinstance(counted, RidgepointError) else None,
     )
@@ -187,11 +187,11 @@ def _asked(asked: Sequence[str], name: str) -> Answer:
 def _rows(answer: Answer, name: str, ranks: int) -> list[dict[str, Any]]:
     rows = [json.loads(line) for line in answer.output.splitlines() if line.startswith("{")]
     if answer.status or len(rows) != _REPEATS or any(r["ranks"] != ranks for r in rows):
-        said = [line for line in answer.complaints.splitlines() if line.startswith("mpi_")]
+        complaints = [line for line in answer.complaints.splitlines() if line.startswith("mpi_")]
         raise CannotMeasure(
             f"cannot run {name!r} on {amount(ranks, 'rank')}",
-            reason=said[0].partition(": ")[2]
-            if said
+            reason=complaints[0].partition(": ")[2]
+            if complaints
             else f"it ended with status {answer.status} after {len(rows)} of {_REPEATS} results",
             remedy="check that mpirun and mpicxx are of the same MPI",
         )

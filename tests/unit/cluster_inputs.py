@@ -5,13 +5,11 @@ from dataclasses import replace
 from core_inputs import MACHINE
 
 from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.links import Link, Links, Reach
 from ridgepoint.core.measured_cluster import (
     Exchange,
-    Link,
-    Links,
     MeasuredCluster,
     Node,
-    Reach,
     Standing,
 )
 

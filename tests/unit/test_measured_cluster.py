@@ -7,8 +7,9 @@ from core_inputs import MACHINE, ceiling, machine_of
 from ridgepoint.core.documents import decode, encode
 from ridgepoint.core.errors import InvalidDocument
 from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.links import Link, Links, Reach
 from ridgepoint.core.machine import Machine
-from ridgepoint.core.measured_cluster import Exchange, Link, Links, MeasuredCluster, Reach, Standing
+from ridgepoint.core.measured_cluster import Exchange, MeasuredCluster, Standing
 from ridgepoint.models.derived import slowest_machine
 from ridgepoint.published.machines import open_machine
 

@@ -13,7 +13,7 @@ from ridgepoint.cluster.channel import Messages, Pair
 from ridgepoint.cluster.patterns import Memory, stream
 from ridgepoint.cluster.sampling import Effort, Trial, calibrated, parted, timed
 from ridgepoint.core.estimate import Estimate
-from ridgepoint.core.measured_cluster import Link, Links, Reach
+from ridgepoint.core.links import Link, Links, Reach
 
 _MESSAGES = (4096, 65536, 1 << 20)
 """Byte; the largest that is sent within a sample's time."""

@@ -15,7 +15,8 @@ from ridgepoint.cluster.links import Ledger, both_ways, rounds
 from ridgepoint.cluster.patterns import WORD_BYTES, Memory, Turn, sizes
 from ridgepoint.cluster.sampling import Effort, Samples, sweep
 from ridgepoint.core.estimate import Estimate
-from ridgepoint.core.measured_cluster import Exchange, Links, Pattern
+from ridgepoint.core.links import Links
+from ridgepoint.core.measured_cluster import Exchange, Pattern
 
 if TYPE_CHECKING:
     from ridgepoint.cluster.world import World

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ridgepoint.core.caution import Caution
-from ridgepoint.core.measured_cluster import Exchange, Links
+from ridgepoint.core.links import Links
+from ridgepoint.core.measured_cluster import Exchange
 from ridgepoint.core.units import format_si
 
 _LARGE_BYTES = 1 << 15

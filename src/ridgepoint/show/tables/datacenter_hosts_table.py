@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from ridgepoint.core.unknown import sum_if_known
 from ridgepoint.models.work import WORK_UNITS, Metric
 from ridgepoint.show.tables.layout import plain_table, titled
 from ridgepoint.show.words import (
@@ -23,12 +22,12 @@ from ridgepoint.show.words import (
 )
 from ridgepoint.suites.datacenter.hosts import DatacenterHosts, Host, HostsCase, common_cases
 from ridgepoint.suites.datacenter.work import (
-    Efficiency,
     MeasuredCase,
     efficiency,
     instructions_per_cycle,
     measured_cases,
     over,
+    together,
     tools,
 )
 
@@ -97,12 +96,7 @@ def _efficiencies(hosts: Sequence[Host]) -> Rows:
             efficiency(cases, host.study.machine, metric)
             for cases, host in zip(measured, hosts, strict=True)
         ]
-        of_hosts.append(
-            Efficiency(
-                peak=sum_if_known(host.peak for host in of_hosts),
-                reached=sum_if_known(host.reached for host in of_hosts),
-            )
-        )
+        of_hosts.append(together(of_hosts))
         yield f"peak {unit}/s", [_amount(host.peak) for host in of_hosts]
         yield f"real {unit}/s", [_amount(host.reached) for host in of_hosts]
         yield f"{unit}/s efficiency", [shown_share(host.share) for host in of_hosts]

@@ -12,6 +12,7 @@ from ridgepoint.core.errors import UnknownCeiling
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measurement import Measurement
+from ridgepoint.core.unknown import sum_if_known
 from ridgepoint.models.placement import cores_that_apply
 from ridgepoint.models.roofline import DCRoofline
 from ridgepoint.models.work import Metric, work_total
@@ -161,6 +162,14 @@ def efficiency(cases: Sequence[MeasuredCase], machine: Machine, metric: Metric) 
     )
 
 
+def together(hosts: Sequence[Efficiency]) -> Efficiency:
+    """Return the efficiency of hosts that work side by side; unknown if one of them is."""
+    return Efficiency(
+        peak=sum_if_known(host.peak for host in hosts),
+        reached=sum_if_known(host.reached for host in hosts),
+    )
+
+
 def instructions_per_cycle(cases: Sequence[MeasuredCase], machine: Machine) -> float | None:
     """Return the mean number of instructions per cycle, of all threads together."""
     return over(mean(cases, attrgetter("instructions_per_s")), machine.host.frequency_hz)
@@ -184,9 +193,8 @@ def mean(
     cases: Sequence[MeasuredCase], amount: Callable[[MeasuredCase], float | None]
 ) -> float | None:
     """Return the mean of an amount over cases; None: it is unknown for one of them."""
-    amounts = [amount(case) for case in cases]
-    known = [amount for amount in amounts if amount is not None]
-    return sum(known) / len(known) if known and len(known) == len(amounts) else None
+    total = sum_if_known(amount(case) for case in cases)
+    return total / len(cases) if total is not None and cases else None
 
 
 def over(above: float | None, below: float | None) -> float | None:

@@ -687,7 +687,7 @@ def test_the_page_of_the_papers_has_the_memo_s_equations_at_other_parameters(pip
         ("Eq. (5)", f"{composites[0]:.4g}"),
         ("Eq. (7)", f"{composites[1]:.4g}"),
         ("Eq. (8)", f"{composites[2]:.4g}"),
-        ("(none)", f"{composites[3]:.4g}"),
+        ("series sum", f"{composites[3]:.4g}"),
         ("Eq. (10)", f"{load / peak / efficiency:.4g}"),
         ("Eq. (11)", f"{whole:g} s"),
         ("Eq. (12)", f"{0.7 * whole + 0.3 * 15:g} s"),

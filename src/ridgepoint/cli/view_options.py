@@ -45,11 +45,12 @@ def _checked(
     """Refuse more machines than can be told apart, and one that is named twice."""
     if len(names) > _MOST_MACHINES:
         raise click.BadParameter(
-            f"the roofs of {_MOST_MACHINES} machines at most can be told apart, got {len(names)}"
+            f"the roofs of {_MOST_MACHINES} machines at most can be told apart, got {len(names)}; "
+            "name fewer"
         )
     twice = named_twice(names)
     if twice is not None:
-        raise click.BadParameter(f"{twice!r} is given twice")
+        raise click.BadParameter(f"{twice!r} is given twice; name each machine once")
     return names
 
 

@@ -206,13 +206,13 @@ def continued_measurement(
 
 
 def _in_parts(case: DatacenterCase, chosen: Sequence[Part], growth: Growth) -> Caution:
-    """Return the caution that counts are continued, and how."""
+    """Return the caution that counts are extrapolated, and how."""
     counted = " and ".join(format_si(part.n_bytes, "B", digits=3) for part in chosen)
     formula = "a + b n" if growth == "n" else "n (a + b log n)"
     unknown = "" if growth == "n" else "; traffic at that size is not known"
     return Caution(
         "counted-in-parts",
-        f"{case.title} was counted in {counted} of its data, and the counts continued to "
+        f"{case.title} was counted in {counted} of its data, and the counts extrapolated to "
         f"{format_si(_bytes_of(case), 'B', digits=3)} by {formula}{unknown}",
         "count it whole with 'ridgepoint run --region measured', which takes up to 100 times as "
         "long as the program",

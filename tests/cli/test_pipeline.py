@@ -182,6 +182,15 @@ def test_a_copy_needs_only_bytes_and_a_loop_only_work(pipeline):
     refused(pipeline(HEAD + '[stages.c]\nkind = "copy"\n'), "p.toml:2, stages.c", "bytes")
 
 
+def test_names_of_stages_are_printed_as_they_are(pipeline):
+    """They may look like the markup of tables."""
+    text = HEAD + '[stages."[/red]"]\nwork = "1 Tflop"\nbytes = "1 GB"\ntime = "4 s"\n'
+    status, out, _ = pipeline(text)
+
+    assert status == 0
+    assert any(line.startswith("[/red]  1 Tflop") for line in out.splitlines())
+
+
 FIGURES = '{{ name = "{}", compute = "{}", bandwidth = "{}" }}'
 
 

@@ -48,6 +48,15 @@ def test_the_best_mix_is_printed_with_the_worst(cli, file):
     assert any(line[:4] == ["2", "3.042", "1.46", "1.92"] for line in lines)
 
 
+def test_names_are_printed_as_they_are(cli, file):
+    """Tables would take them for colours and pictures, or end in a traceback."""
+    text = JOBS.replace("job.product", 'job."[/red]"').replace("job.triad", 'job.":smile: [bold]"')
+    status, out, err = cli("scale", "--jobs", file(text), "--nodes", "2", *NODE)
+
+    assert (status, err) == (0, "")
+    assert "2 nodes: :smile: [bold] 4 + [/red] 4" in out
+
+
 def test_json_has_the_best_placements_and_the_worst(cli, file):
     """In base units."""
     status, out, _ = cli("scale", "--jobs", file(JOBS), "--nodes", "2", *NODE, "--json")

@@ -206,6 +206,9 @@ def console(*, stderr: bool = False) -> Console:
         width=None if stream.isatty() and not is_rank else 100,
         force_terminal=False if is_rank else None,
         highlight=False,
+        # Names of users may look like markup, '[/a]', or like emoji, ':a:'.
+        markup=False,
+        emoji=False,
     )
 
 

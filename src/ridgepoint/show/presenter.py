@@ -292,5 +292,11 @@ def _(value: Roofline) -> RenderableType:
 def _console() -> Console:
     """Return a console that remembers what it prints, and prints nothing."""
     return Console(
-        file=io.StringIO(), width=_COLUMNS, record=True, highlight=False, force_jupyter=False
+        file=io.StringIO(),
+        width=_COLUMNS,
+        record=True,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        force_jupyter=False,
     )

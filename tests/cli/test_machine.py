@@ -92,6 +92,8 @@ def test_json_is_one_object(check):
         "baseline_median": 100e9,
         "median": 80e9,
         "ratio": 0.8,
+        "low": None,
+        "high": None,
     }
 
 

@@ -70,18 +70,24 @@ class LazyGroup(click.Group):
         click.UsageError
         """
         name, command, rest = super().resolve_command(ctx, args)
-        if command is not None and not isinstance(command, click.Group):
+        options = [] if command is None else _options(command)
+        if command is not None and options:
             own = click.Context(command, info_name=name, parent=ctx, **command.context_settings)
             given, _, _ = command.make_parser(own).parse_args(args=list(rest))
-            for option in command.params:
+            for option in options:
                 value = given.get(option.name or "")
                 parts = value if isinstance(value, list) else [value]
-                if isinstance(option, click.Option) and any(
-                    isinstance(part, str) and not part.strip() for part in parts
-                ):
+                if any(isinstance(part, str) and not part.strip() for part in parts):
                     raise click.BadParameter(
                         "the value is empty; give one, or leave the option out",
                         ctx=own,
                         param=option,
                     )
         return name, command, rest
+
+
+def _options(command: click.Command) -> list[click.Option]:
+    """Return a command's own options: none if all its arguments are another program's."""
+    if isinstance(command, click.Group):
+        return []
+    return [option for option in command.params if isinstance(option, click.Option)]

@@ -179,10 +179,10 @@ def fair_division(
 
     Examples
     --------
-    10 GB/s for 2, 6 and 6: one has all that it wants, the others 4 each.
+    10 GB/s for 2, 8 and 8: one has all that it wants, the others 4 each.
 
-    >>> fair_division([{"dram": 2.0}, {"dram": 6.0}, {"dram": 6.0}], {"dram": 10.0}).paces
-    (1.0, 0.6666666666666666, 0.6666666666666666)
+    >>> fair_division([{"dram": 2.0}, {"dram": 8.0}, {"dram": 8.0}], {"dram": 10.0}).paces
+    (1.0, 0.5, 0.5)
     """
     paces = [1.0] * len(uses)
     held_by: list[Shared | None] = [None] * len(uses)

@@ -25,7 +25,7 @@ def duration(pieces: Sequence[Piece], archive_path: Path | None) -> str:
         return "how long it takes is known after a first run"
     words = [f"about {format_duration(max(1.0, expected.seconds))}"]
     if forecast(pieces, kept).unknown > expected.unknown:
-        words.append("by what another machine took")
+        words.append("judging by another machine")
     if expected.unknown:
         words.append(f"and the time of {expected.unknown} that never ran")
     return ", ".join(words)

@@ -45,12 +45,12 @@ from matplotlib.colors import to_hex
 
 from ridgepoint.core.errors import RidgepointError
 from ridgepoint.core.identity import Identity
+from ridgepoint.kept.files import replace_file
 from ridgepoint.models.analysis import analyse
 from ridgepoint.show.canvas import Canvas
 from ridgepoint.show.charts.roofline import roofline_chart
 from ridgepoint.show.draw_mpl import draw, save
 from ridgepoint.show.draw_text import render
-from ridgepoint.show.files import replace_file
 from ridgepoint.show.labels import Box, Room, along
 from ridgepoint.show.words import machine_title, printable, program_name
 
@@ -675,7 +675,7 @@ FULL_DISK = """
 import resource, signal, sys
 from pathlib import Path
 from ridgepoint.core.errors import RidgepointError
-from ridgepoint.show.files import replace_file
+from ridgepoint.kept.files import replace_file
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 try:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ridgepoint.core.errors import RidgepointError
-from ridgepoint.show.files import replace_file
+from ridgepoint.kept.files import replace_file
 
 
 def test_a_pipe_is_written_to_and_stays_one(tmp_path):

@@ -14,13 +14,13 @@ from ridgepoint.core.documents import fields_of, render, to_fields
 from ridgepoint.core.errors import RidgepointError
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measurement import Measurement
+from ridgepoint.kept.files import replace_file
 from ridgepoint.models.analysis import Analysis
 from ridgepoint.models.comparison import Comparison
 from ridgepoint.models.ranking import cautions_that_matter
 from ridgepoint.show import draw_text
 from ridgepoint.show.charts.miss_curve import miss_curve_chart
 from ridgepoint.show.charts.roofline import roofline_chart, roofline_picture
-from ridgepoint.show.files import replace_file
 from ridgepoint.show.report import report
 from ridgepoint.show.tables import explanation, machine_table, run_table
 from ridgepoint.show.tables.comparison_table import comparison as comparison_table

@@ -12,7 +12,7 @@ from ridgepoint.core.documents import render
 from ridgepoint.core.errors import Interrupted, RidgepointError, status_of
 from ridgepoint.core.measurement import Timing
 from ridgepoint.kept.archive import Archive
-from ridgepoint.show.files import replace_file
+from ridgepoint.kept.files import replace_file
 from ridgepoint.show.report import timing_report
 from ridgepoint.show.tables.timing_table import timing as timing_table
 from ridgepoint.show.words import printable

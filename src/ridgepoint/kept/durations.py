@@ -10,8 +10,9 @@ from importlib.resources import files
 from pathlib import Path
 
 from ridgepoint.core.documents import decode, document_kind, encode
-from ridgepoint.core.errors import InvalidDocument
+from ridgepoint.core.errors import InvalidDocument, RidgepointError
 from ridgepoint.kept.archive import ArchivePath, default_path
+from ridgepoint.kept.files import replace_file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,9 +77,7 @@ def read(archive: ArchivePath = None) -> Durations:
 def keep(took: Mapping[str, Took], archive: ArchivePath = None) -> None:
     """Keep durations in place of earlier ones of the same pieces; not where nothing can be kept."""
     path = durations_path(archive)
-    beside = path.with_name(f".{path.name}.tmp")
     content = encode(Durations(pieces={**read(archive).pieces, **took}))
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, RidgepointError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        beside.write_bytes(content)
-        beside.replace(path)
+        replace_file(path, content, what="the durations")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ridgepoint.core.errors import RidgepointError
-from ridgepoint.show.files import replace_file
+from ridgepoint.kept.files import replace_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

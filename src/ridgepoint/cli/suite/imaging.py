@@ -248,7 +248,7 @@ def _write_pipeline(study: ImagingStudy, place: Place, machine: Machine, path: P
     The number of a machine would mean another one in another archive.
     """
     from ridgepoint.core.documents import render, to_fields
-    from ridgepoint.show.files import replace_file
+    from ridgepoint.kept.files import replace_file
     from ridgepoint.suites.imaging.described import described
 
     beside = path.with_suffix(".machine.json")

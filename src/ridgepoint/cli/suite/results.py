@@ -86,6 +86,6 @@ def read(source: Path, kind: type[Kept]) -> Kept:
 def write(results: object, path: Path) -> None:
     """Write results, which are a kind of document, to a file, whole or not at all."""
     from ridgepoint.core.documents import encode
-    from ridgepoint.show.files import replace_file
+    from ridgepoint.kept.files import replace_file
 
     replace_file(path, encode(results), what="the results")

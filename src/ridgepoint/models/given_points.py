@@ -12,12 +12,12 @@ from ridgepoint.core.estimate import Estimate, quotient
 from ridgepoint.core.given import GivenPoint
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.presenting import Presentable, quoted
-from ridgepoint.core.resources import LINKS, RESOURCES
-from ridgepoint.core.units import format_si
+from ridgepoint.core.resources import LINKS
 from ridgepoint.models.given_machine import is_per_cycle
+from ridgepoint.models.headlines import place_in_words
 from ridgepoint.models.one_bandwidth import Bandwidth, machine_with, resource_of
 from ridgepoint.models.thresholds import ABOVE_ROOF, SAME
-from ridgepoint.models.work import WORK_UNITS, Metric
+from ridgepoint.models.work import Metric
 
 _End = Callable[[Estimate], float]
 
@@ -79,16 +79,18 @@ class PlacedPoint(Presentable):
     @property
     def headline(self) -> str:
         """The result in one line."""
-        limits = (RESOURCES[name].label if name in RESOURCES else name for name in self.bindings)
-        parts = [f"limited by {' and '.join(limits)}"]
-        unit = f"{WORK_UNITS[self.metric]}/s"
-        if self.attainable is not None:
-            parts.append(f"attainable {format_si(self.attainable.median, unit)}")
-        if self.performance is not None:
-            parts.append(f"reached {format_si(self.performance.median, unit)}")
-        if self.efficiency is not None:
-            parts.append(f"efficiency {self.efficiency.median:.1%}")
-        return f"of {quoted(self.point.name)}, given: {', '.join(parts)}"
+        attainable, performance, efficiency = (
+            None if estimate is None else estimate.median
+            for estimate in (self.attainable, self.performance, self.efficiency)
+        )
+        placed = place_in_words(
+            self.bindings,
+            self.metric,
+            attainable=attainable,
+            performance=performance,
+            efficiency=efficiency,
+        )
+        return f"of {quoted(self.point.name)}, given: {placed}"
 
     @property
     def bindings(self) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from ridgepoint.core.machine import Machine
 from ridgepoint.core.measurement import Measurement
 from ridgepoint.core.presenting import Presentable, quoted
 from ridgepoint.core.resources import RESOURCES
-from ridgepoint.core.units import format_si
+from ridgepoint.models.headlines import place_in_words
 from ridgepoint.models.one_bandwidth import Bandwidth, bytes_of, demand_along, machine_with
 from ridgepoint.models.own_roofs import (
     IssuePlace,
@@ -36,7 +36,7 @@ from ridgepoint.models.placement_cautions import (
 from ridgepoint.models.plausibility import by_instructions_per_cycle
 from ridgepoint.models.thresholds import ABOVE_ROOF, LEAST_CHANGE, SAME, SNAP_CORES
 from ridgepoint.models.traffic_ranges import IntensityRange, at_ends, intensity_range, range_of
-from ridgepoint.models.work import WORK_UNITS, Metric, demand_of, used_precisions, work_total
+from ridgepoint.models.work import Metric, demand_of, used_precisions, work_total
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -151,16 +151,13 @@ class Placement(Presentable):
         of = f"of {quoted(self.measurement.command[0])}: "
         if self.bound is None:
             return f"{of}no ceiling is known for any resource that it uses"
-        limits = (RESOURCES[n].label if n in RESOURCES else n for n in self.bindings)
-        parts = [f"limited by {' and '.join(limits)}"]
-        unit = f"{WORK_UNITS[self.metric]}/s"
-        if self.attainable_per_s is not None:
-            parts.append(f"attainable {format_si(self.attainable_per_s, unit)}")
-        if self.performance_per_s is not None:
-            parts.append(f"reached {format_si(self.performance_per_s.median, unit)}")
-        if self.efficiency is not None:
-            parts.append(f"efficiency {self.efficiency:.1%}")
-        return f"{of}{', '.join(parts)}"
+        return of + place_in_words(
+            self.bindings,
+            self.metric,
+            attainable=self.attainable_per_s,
+            performance=None if self.performance_per_s is None else self.performance_per_s.median,
+            efficiency=self.efficiency,
+        )
 
     @property
     def demand(self) -> Demand:

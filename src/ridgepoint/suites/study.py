@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from ridgepoint.core.errors import RidgepointError
-from ridgepoint.core.presenting import Presentable, amount
+from ridgepoint.core.machine import Machine
+from ridgepoint.core.presenting import Presentable, amount, quoted
 
 Case = TypeVar("Case")
 Value = TypeVar("Value")
@@ -45,6 +46,19 @@ class Study(Presentable):
             f"on {self.where}: {amount(self.n_cases, 'case')}"
             f"{f', {failed} of them could not be measured' if failed else ''}"
         )
+
+
+class MachineStudy(Study):
+    """The results of a suite on a machine whose roofs bound them."""
+
+    __slots__ = ()
+
+    machine: Machine
+
+    @property
+    def where(self) -> str:
+        """The name of the machine."""
+        return quoted(self.machine.name)
 
 
 def attempt(

@@ -10,10 +10,9 @@ from ridgepoint.core.documents import document_kind
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measurement import Measurement
-from ridgepoint.core.presenting import quoted
 from ridgepoint.models.gains import Gain, gain
 from ridgepoint.models.work import work_total
-from ridgepoint.suites.study import Study
+from ridgepoint.suites.study import MachineStudy
 
 Step = Literal["original", "ILP", "prefetch", "SIMD"]
 """How far a datacenter workload is optimised: as it was, by the compiler, and, beyond that, by
@@ -128,7 +127,7 @@ class StepGain:
     derived=("gains",),
 )
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class DatacenterStudy(Study):
+class DatacenterStudy(MachineStudy):
     """The results of the datacenter workloads, with the machine on which they were measured.
 
     Parameters
@@ -152,11 +151,6 @@ class DatacenterStudy(Study):
             for before, after in _COMPARED
             if before in steps and after in steps
         )
-
-    @property
-    def where(self) -> str:
-        """The name of the machine."""
-        return quoted(self.machine.name)
 
     @property
     def unmeasured(self) -> dict[str, str]:

@@ -16,7 +16,6 @@ from ridgepoint.core.documents import document_kind
 from ridgepoint.core.errors import CannotMeasure, RidgepointError
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Machine
-from ridgepoint.core.presenting import quoted
 from ridgepoint.host import System
 from ridgepoint.host.process import ask
 from ridgepoint.meters import Selection
@@ -26,7 +25,7 @@ from ridgepoint.suites.datacenter.inputs import in_files
 from ridgepoint.suites.datacenter.programs import REGION
 from ridgepoint.suites.datacenter.results import DatacenterCase
 from ridgepoint.suites.datacenter.running import command
-from ridgepoint.suites.study import Study, attempt
+from ridgepoint.suites.study import MachineStudy, attempt
 
 IN_SPARK = ("sort", "grep", "wordcount")
 """Workloads whose results are the same whatever computes them."""
@@ -79,7 +78,7 @@ class StackResult:
     derived=("gains",),
 )
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class StackStudy(Study):
+class StackStudy(MachineStudy):
     """The results of several workloads.
 
     Parameters
@@ -95,11 +94,6 @@ class StackStudy(Study):
     def gains(self) -> dict[str, Gain | None]:
         """How many times as fast as the stack each C++ program is."""
         return {result.case.title: result.gain for result in self.results}
-
-    @property
-    def where(self) -> str:
-        """The name of the machine."""
-        return quoted(self.machine.name)
 
     @property
     def unmeasured(self) -> dict[str, str]:

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from ridgepoint.core.documents import document_kind
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measurement import Measurement, State
-from ridgepoint.core.presenting import quoted
 from ridgepoint.models.analysis import place
 from ridgepoint.models.placement import Placement, cores_that_apply
-from ridgepoint.suites.study import Study
+from ridgepoint.suites.study import MachineStudy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +81,7 @@ class Result:
 
 @document_kind("suite", remedy="give a file written by 'ridgepoint suite -o FILE.json'")
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class KernelStudy(Study):
+class KernelStudy(MachineStudy):
     """The results of a suite, with the machine on which they were measured.
 
     Parameters
@@ -110,11 +109,6 @@ class KernelStudy(Study):
             for result in self.results
             if result.measurement is not None
         )
-
-    @property
-    def where(self) -> str:
-        """The name of the machine."""
-        return quoted(self.machine.name)
 
     @property
     def unmeasured(self) -> dict[str, str]:

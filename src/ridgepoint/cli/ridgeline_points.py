@@ -132,9 +132,9 @@ def _own(point: Amounts | GivenPoint, resource: str, option: str) -> OwnPoint:
             param_hint=hint,
         )
     if point.is_in_cycles or point.cores is not None:
-        what = "cores do" if point.cores is not None else "a time in cycles does"
+        what = "cores=" if point.cores is not None else "a time in cycles"
         raise click.BadParameter(
-            f"{what} not apply to the Ridgeline of {point.name!r}: leave it out", param_hint=hint
+            f"the Ridgeline has no use for {what} of {point.name!r}: leave it out", param_hint=hint
         )
     intensity = point.intensity_at_dram
     amounts = Amounts(

@@ -40,7 +40,7 @@ def fields_of(text: str, keys: Collection[str]) -> tuple[str, dict[str, str]]:
         if key in values:
             raise ValueError(f"{key} is given twice; give it once")
         if not value:
-            raise ValueError(f"{key} has no value; write {key}=VALUE, or leave it out")
+            raise ValueError(f"{key} has no value; write {key}=VALUE, or leave {key} out")
         values[key] = value
     return text[: found[0].start()].strip().rstrip(",").rstrip(), values
 

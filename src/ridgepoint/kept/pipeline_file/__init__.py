@@ -182,7 +182,7 @@ class _Reader:
     machine : Machine or None
         Machine to use instead of the machines that the files name.
     others : sequence of Machine or None
-        Further machines instead of those that the files name; None: those.
+        Further machines, in place of those that the files name; None: take those of the files.
     within : tuple of Path
         Files that led to this one.
     """

@@ -168,14 +168,15 @@ def by_hand(kinds, nodes):
         total = 0.0
         for there in on:
             wanted = [alone(each, each.cores[0]).memory_bytes_per_s for each in there]
-            level = 16e9
-            for _ in range(
-                200
-            ):  # bisection would do; this is as plain: lower the level until all fit
-                got = sum(min(w, level) for w in wanted)
-                if got <= 16e9:
-                    break
-                level -= (got - 16e9) / len(wanted)
+            level = max(wanted, default=0.0)
+            if sum(wanted) > 16e9:
+                low = 0.0
+                for _ in range(100):  # half each time: the level at which all of 16 GB/s is used
+                    middle = (low + level) / 2
+                    if sum(min(w, middle) for w in wanted) > 16e9:
+                        level = middle
+                    else:
+                        low = middle
             total += sum(min(1.0, level / w) if w else 1.0 for w in wanted)
         best = max(best, total)
     return best

@@ -1,0 +1,156 @@
+"""Tables of raw values, and their CSV, read back by Python's own reader."""
+
+import csv
+import io
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ridgepoint.core.csv_text import csv_text, text_of_cell
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.table import Column, Table
+
+NAME = Column(key="name", title="name")
+RUNTIME = Column(key="runtime_s", title="runtime", kind="number", unit="s")
+WORK = Column(key="work_flop", title="work", kind="count", unit="flop")
+SHARE = Column(key="share", title="share", kind="share")
+IS_PARTIAL = Column(key="is_partial", title="partial", kind="flag")
+COLUMNS = (NAME, *RUNTIME.ends(), WORK, SHARE, IS_PARTIAL)
+
+
+def read(text: str) -> list[list[str]]:
+    """Return the rows of a CSV text, by Python's reader."""
+    return list(csv.reader(io.StringIO(text, newline=""), strict=True))
+
+
+def test_an_estimate_fills_its_interval() -> None:
+    """The median stands in the column itself, and the ends of the interval beside it."""
+    table = Table.of(
+        "runs", COLUMNS, [{"runtime_s": Estimate([2.0], interval=(1.5, 3.0)), "name": "a"}]
+    )
+
+    assert table.rows == (("a", 2.0, 1.5, 3.0, None, None, None),)
+    assert [column.end for column in table.columns[1:4]] == [None, "low", "high"]
+    assert table.columns[2].of == "runtime_s"
+    assert table.units["runtime_s_high"] == "s"
+
+
+def test_an_estimate_of_few_samples_has_no_interval() -> None:
+    """Below six samples the ends are unknown."""
+    table = Table.of("runs", COLUMNS, [{"runtime_s": Estimate([2.0])}])
+
+    assert table.records()[0]["runtime_s_low"] is None
+
+
+def test_values_of_numpy_become_plain() -> None:
+    """No scalar of NumPy stays in a table, and the count keeps every digit."""
+    row = {"work_flop": np.int64(2**62 + 1), "share": np.float64(0.25), "is_partial": np.True_}
+    table = Table.of("runs", COLUMNS, [row])
+
+    assert table.rows[0][4:] == (2**62 + 1, 0.25, True)
+    assert [type(cell) for cell in table.rows[0][4:]] == [int, float, bool]
+
+
+def test_infinite_and_empty_are_unknown() -> None:
+    """Infinite values are unknown as in JSON, and a text without a character is none."""
+    table = Table.of("runs", COLUMNS, [{"runtime_s": math.inf, "name": ""}])
+
+    assert set(table.rows[0]) == {None}
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"runtime_s": math.nan},
+        {"runtime_s": "1 s"},
+        {"runtime_s": True},
+        {"work_flop": 1.5},
+        {"is_partial": 1},
+        {"name": 3},
+        {"name": ["a"]},
+        {"unheard_of": 1},
+    ],
+)
+def test_a_cell_of_another_kind_is_refused(row: dict[str, object]) -> None:
+    """Nothing is converted that could be a mistake."""
+    with pytest.raises(ValueError, match=r"cannot be|no columns"):
+        Table.of("runs", COLUMNS, [row])
+
+
+@pytest.mark.parametrize(
+    ("key", "unit"),
+    [("runtime", "s"), ("dram", "byte"), ("peak_flops", "flop/s"), ("Runtime_s", "s"), ("a b", "")],
+)
+def test_a_key_says_its_unit(key: str, unit: str) -> None:
+    """A key without the unit of its column, or not in snake_case, is refused."""
+    with pytest.raises(ValueError, match=r"must end with|snake_case"):
+        Column(key=key, title=key, unit=unit, kind="number")
+
+
+def test_a_table_refuses_two_columns_of_one_key_and_short_rows() -> None:
+    """Readers find a column by its key, and a cell by its place."""
+    with pytest.raises(ValueError, match="have one key"):
+        Table.of("runs", [NAME, NAME], [])
+    with pytest.raises(ValueError, match="has 1 cells"):
+        Table(name="runs", title="runs", columns=(NAME, WORK), rows=(("a",),))
+
+
+def test_csv_as_written_by_hand() -> None:
+    """Keys first, an empty cell for each unknown, every digit of the numbers."""
+    rows = [
+        {"name": 'say "hi", you', "runtime_s": 0.1 + 0.2, "work_flop": 10**20, "is_partial": True},
+        {"share": 1.0},
+    ]
+
+    assert csv_text(Table.of("runs", COLUMNS, rows)) == (
+        "name,runtime_s,runtime_s_low,runtime_s_high,work_flop,share,is_partial\r\n"
+        '"say ""hi"", you",0.30000000000000004,,,100000000000000000000,,true\r\n'
+        ",,,,,1.0,\r\n"
+    )
+
+
+def test_a_formula_is_text_to_a_spreadsheet() -> None:
+    """What a spreadsheet would take for a formula gets an apostrophe; numbers do not."""
+    names = ["=1+1", "+1", "-O3", "@sum", "\t=1", "'=1", "'s", "a=b"]
+    table = Table.of("t", [NAME, SHARE], [{"name": name, "share": -1.5} for name in names])
+
+    cells = [row[0] for row in read(csv_text(table))[1:]]
+
+    assert cells == ["'=1+1", "'+1", "'-O3", "'@sum", "'\t=1", "''=1", "'s", "a=b"]
+    assert [text_of_cell(cell) for cell in cells] == names
+    assert {row[1] for row in read(csv_text(table))[1:]} == {"-1.5"}
+
+
+NAMES = st.text(min_size=1) | st.text("'=+-@\t\r\n\", ;<&\u202e\u05d0[/]", min_size=1)
+
+
+@given(st.lists(st.tuples(NAMES, st.none() | st.floats(allow_nan=False, allow_infinity=False))))
+def test_every_name_and_number_is_read_back(rows: list[tuple[str, float | None]]) -> None:
+    """Quotes, newlines, commas and right-to-left marks survive, and so does every digit."""
+    table = Table.of("t", [NAME, RUNTIME], [{"name": a, "runtime_s": b} for a, b in rows])
+
+    text = csv_text(table)
+
+    back = read(text.encode().decode())
+    assert back[0] == ["name", "runtime_s"]
+    assert [text_of_cell(row[0]) for row in back[1:]] == [name for name, _ in rows]
+    numbers = [float(row[1]) if row[1] else None for row in back[1:]]
+    assert numbers == [number for _, number in rows]
+    assert not any(row[0][:1] in tuple("=+-@\t\r") for row in back[1:])
+
+
+def test_bytes_that_are_not_text_are_escaped() -> None:
+    """A file name may hold any bytes; the CSV is UTF-8."""
+    table = Table.of("t", [NAME], [{"name": b"caf\xe9".decode("utf-8", "surrogateescape")}])
+
+    assert csv_text(table).encode() == b"name\r\ncaf\\udce9\r\n"
+
+
+def test_columns_of_which_nothing_is_known_can_be_left_out() -> None:
+    """For people to look at; a file always has them all."""
+    table = Table.of("t", COLUMNS, [{"name": "a", "share": 0.0}])
+
+    assert table.without_empty_columns(keep=("work_flop",)).keys == ("name", "work_flop", "share")

@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test test-all benchmark clean
+.PHONY: demo test test-all benchmark page clean
 
 demo: $(INSTALLED)
 	tools/demo.sh
@@ -27,6 +27,10 @@ benchmark: $(INSTALLED)
 	$(BIN)/python benchmarks/counting.py
 	$(BIN)/python benchmarks/time_check.py --stated
 	$(BIN)/python benchmarks/mix.py
+
+# The script and style of the interactive page, which are kept in the repository: needs Node 20.
+page:
+	cd web && npm ci --no-audit --no-fund && npm run check && npm test && npm run build
 
 $(INSTALLED): pyproject.toml tools/bootstrap.sh
 	tools/bootstrap.sh $(VENV)

@@ -1,14 +1,18 @@
-"""The examples of docs/python.md run as they stand, one after the other."""
+"""The Python of the documentation runs as it stands, one block after the other."""
 
 import re
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
+import doc_blocks
 import matplotlib.figure
 import pytest
 from core_inputs import MACHINE, MEASUREMENT
 
 import ridgepoint
+import snapshots
 
 PAGE = (Path(__file__).parents[2] / "docs" / "python.md").read_text()
 BLOCKS = re.findall(r"^```python\n(.+?)^```", PAGE, flags=re.DOTALL | re.MULTILINE)
@@ -53,18 +57,77 @@ def test_every_name_that_the_page_uses_is_offered():
     assert used <= set(dir(ridgepoint))
 
 
-@pytest.mark.parametrize(
-    "name", ["ridgeline", "scaling", "dc_roofline", "workloads", "pipeline", "placing"]
-)
+def blocks_of(name):
+    """Return the Python of a page, in its order, without what is marked as not to be run."""
+    found = doc_blocks.blocks(doc_blocks.ROOT / name)
+    return [one.text for one in found if one.language == "python" and not one.not_run]
+
+
+def run(name):
+    """Execute a page's Python, one block after the other; return the names that it left."""
+    names = {"__name__": "page"}
+    for block in blocks_of(name):
+        exec(compile(block, name, "exec"), names)
+    return names
+
+
+QUICK = ("ridgeline", "scaling", "dc_roofline", "workloads", "pipeline", "placing", "regions")
+STORED = ("rooflines",)
+SLOW = ("imaging", "datacenter")
+SCRIPTS = ("measuring",)
+"""Pages whose blocks are scripts, each of its own."""
+
+
+@pytest.mark.parametrize("name", QUICK)
 def test_examples_of_other_pages_run(name, tmp_path, monkeypatch):
     """Each page's blocks one after the other, with the files that two of them name."""
     monkeypatch.chdir(tmp_path)
     Path("points.csv").write_text("name,W,Q,T\ntriad,2e9,16e9,0.5\n")
     Path("imaging.toml").write_text(ridgepoint.example_pipeline("memo"))
-    page = (Path(__file__).parents[2] / "docs" / f"{name}.md").read_text()
-    blocks = re.findall(r"^```python\n(.+?)^```", page, flags=re.DOTALL | re.MULTILINE)
-    names: dict[str, object] = {}
-    for block in blocks:
-        exec(compile(block, f"docs/{name}.md", "exec"), names)
 
-    assert blocks
+    assert len(run(f"docs/{name}.md")) > 2
+
+
+@pytest.mark.parametrize("name", STORED)
+def test_examples_run_on_stored_records(name, tmp_path, monkeypatch):
+    """Those that begin with a measurement which was kept."""
+    monkeypatch.chdir(tmp_path)
+    with snapshots.bench():
+        assert len(run(f"docs/{name}.md")) > 2
+
+    assert Path("heat.svg").stat().st_size > 1000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SLOW)
+def test_examples_that_take_long_run(name, tmp_path, monkeypatch):
+    """Those that compile, or that make an image."""
+    monkeypatch.chdir(tmp_path)
+
+    assert len(run(f"docs/{name}.md")) > 2
+
+
+@pytest.mark.slow
+@pytest.mark.hardware
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_scripts_of_a_page_run(name, tmp_path, monkeypatch):
+    """Each in a process of its own, which measures."""
+    monkeypatch.setenv("RIDGEPOINT_ARCHIVE", str(tmp_path / "archive.sqlite3"))
+    for number, block in enumerate(blocks_of(f"docs/{name}.md")):
+        script = tmp_path / f"{number}.py"
+        script.write_text(block)
+        done = subprocess.run(
+            [sys.executable, script], cwd=tmp_path, capture_output=True, text=True
+        )
+
+        assert done.returncode == 0, done.stderr
+
+
+def test_every_example_is_run_or_says_why_not():
+    """A page with Python is in one of the lists above; the README's has a test of its own."""
+    run_somewhere = {"README.md", "docs/python.md"} | {
+        f"docs/{name}.md" for name in (*QUICK, *STORED, *SLOW, *SCRIPTS)
+    }
+    pages = {path.relative_to(doc_blocks.ROOT).as_posix() for path in doc_blocks.PAGES}
+
+    assert {page for page in pages if blocks_of(page)} == run_somewhere

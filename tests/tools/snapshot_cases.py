@@ -13,7 +13,7 @@ import snapshot_calls
 
 COMMANDS = (
     "machine", "run", "suite", "bops", "ridgeline", "scale", "pipeline", "list",
-    "show", "plot", "name", "note", "delete", "include", "doctor",
+    "show", "plot", "report", "name", "note", "delete", "include", "doctor",
     "suite kernels", "suite datacenter", "suite distributed", "suite imaging",
 )  # fmt: skip
 _MEASUREMENTS = (

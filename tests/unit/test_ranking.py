@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from ridgepoint.cli.output import machine_fields
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.counts import FlopCount
 from ridgepoint.core.documents import decode, render
@@ -22,7 +21,7 @@ from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Machine
 from ridgepoint.models.analysis import analyse, place
 from ridgepoint.models.ranking import cautions_that_matter, matters
-from ridgepoint.show.report import report
+from ridgepoint.show.report import machine_fields, report
 from ridgepoint.show.tables import machine_table, run_table
 
 PLACED = place(MEASUREMENT, MACHINE, cores=1)

@@ -28,6 +28,7 @@ _COMMANDS = {
     "list": "List what was kept.",
     "show": "Show kept measurements or machines again.",
     "plot": "Draw kept measurements together.",
+    "report": "Write kept records to one page that a browser opens.",
     "name": "Give a kept record a name.",
     "note": "Add a note to a kept record.",
     "delete": "Delete kept records.",

@@ -10,18 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 from ridgepoint.cli.common import console, print_json
 from ridgepoint.core import documents
-from ridgepoint.core.documents import fields_of, render, to_fields
+from ridgepoint.core.documents import fields_of, render
 from ridgepoint.core.errors import RidgepointError
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measurement import Measurement
 from ridgepoint.kept.files import replace_file
 from ridgepoint.models.analysis import Analysis
 from ridgepoint.models.comparison import Comparison
-from ridgepoint.models.ranking import cautions_that_matter
 from ridgepoint.show import draw_text
 from ridgepoint.show.charts.miss_curve import miss_curve_chart
 from ridgepoint.show.charts.roofline import roofline_chart, roofline_picture
-from ridgepoint.show.report import report
+from ridgepoint.show.report import machine_fields, report
 from ridgepoint.show.tables import explanation, machine_table, run_table
 from ridgepoint.show.tables.comparison_table import comparison as comparison_table
 from ridgepoint.show.tables.latency_table import latency_table
@@ -42,16 +41,6 @@ def show_machine(machine: Machine, *, as_json: bool, every_caution: bool = False
         print_json(machine_fields(machine))
     else:
         console().print(machine_table.machine(machine, every_caution=every_caution))
-
-
-def machine_fields(machine: Machine) -> dict[str, Any]:
-    """Return a machine's document, whose ceilings say which of their cautions matter."""
-    fields, marked = to_fields(machine), cautions_that_matter(machine)
-    for ceiling, part in zip(machine.ceilings, fields["ceilings"], strict=True):
-        matter = marked.get(ceiling.key, set())
-        for caution, fields_of_caution in zip(ceiling.cautions, part["cautions"], strict=True):
-            fields_of_caution["matters"] = caution in matter
-    return fields
 
 
 def write_machine(machine: Machine, outputs: Sequence[Path]) -> None:

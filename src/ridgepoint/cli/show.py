@@ -143,11 +143,10 @@ class _Shown:
 
 def _document(value: Kept, shown: _Shown) -> dict[str, Any]:
     """Return what is printed as JSON."""
-    from ridgepoint.cli.output import machine_fields
     from ridgepoint.core.documents import to_fields
     from ridgepoint.core.machine import Machine
     from ridgepoint.core.measurement import Timing
-    from ridgepoint.show.report import report, timing_report
+    from ridgepoint.show.report import machine_fields, report, timing_report
 
     if isinstance(value, Timing):
         return timing_report(value)

@@ -189,6 +189,11 @@ def encode(value: object) -> bytes:
     return _to_json(to_fields(value))
 
 
+def encode_plain(fields: Mapping[str, Any]) -> bytes:
+    """Return plain dicts, lists, numbers and strings as JSON on one line, UTF-8."""
+    return _to_json(fields)
+
+
 def render(fields: dict[str, Any]) -> str:
     """Return a document as indented JSON text that ends with a newline."""
     return msgspec.json.format(_to_json(fields), indent=2).decode() + "\n"

@@ -98,7 +98,7 @@ def timed_functions(
 
 
 def function_alone(
-    measurement: Measurement, function: FunctionCounts, timed: TimedFunction
+    measurement: Measurement, function: FunctionCounts, timed: TimedFunction | None
 ) -> Measurement:
     """Return the measurement of a function alone.
 
@@ -108,8 +108,8 @@ def function_alone(
         Measurement of the whole program.
     function : FunctionCounts
         One of its functions.
-    timed : TimedFunction
-        Its time.
+    timed : TimedFunction or None
+        Its time; None: not known.
 
     Returns
     -------
@@ -117,6 +117,7 @@ def function_alone(
         Counts of the function itself, its part of the program's runtime, and its CPU time. Not
         timed if its runtime is not known to `CERTAIN`.
     """
-    own = Timed(runtime_s=timed.runtime_s, cpu_s=Estimate([timed.cpu_s]))
-    is_certain = timed.relative_error <= CERTAIN
-    return part_alone(measurement, function, kind="function", timed=own if is_certain else None)
+    own = None
+    if timed is not None and timed.relative_error <= CERTAIN:
+        own = Timed(runtime_s=timed.runtime_s, cpu_s=Estimate([timed.cpu_s]))
+    return part_alone(measurement, function, kind="function", timed=own)

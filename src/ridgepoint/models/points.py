@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from ridgepoint.core.resources import RESOURCES
 from ridgepoint.models.analysis import Analysis
-from ridgepoint.models.one_bandwidth import bytes_of
+from ridgepoint.models.one_bandwidth import Bandwidth, bytes_of
 from ridgepoint.models.traffic_ranges import IntensityRange, intensity_range
 from ridgepoint.models.work import hardly_any, work_total
 
@@ -64,6 +64,19 @@ def says_nothing(analysis: Analysis) -> bool:
 
 def points_of(analysis: Analysis) -> tuple[Point, ...]:
     """Return a program's points, from the core outwards; of one bandwidth alone, that at DRAM."""
+    points = points_along(analysis, analysis.bandwidth)
+    return tuple(point for point in points if analysis.bandwidth is None or point.level == "dram")
+
+
+def points_along(analysis: Analysis, bandwidth: Bandwidth | None) -> tuple[Point, ...]:
+    """Return a program's points at every level, over the bytes of one kind.
+
+    Parameters
+    ----------
+    analysis : Analysis
+    bandwidth : {"read", "write", "copy"} or None
+        Which bytes of each level; None and ``copy``: those of both directions.
+    """
     placement = analysis.placement
     work = work_total(analysis.measurement.counted.counts, analysis.metric)
     if placement is None or placement.performance_per_s is None or work is None:
@@ -79,12 +92,11 @@ def points_of(analysis: Analysis) -> tuple[Point, ...]:
             low=performance.q1,
             high=performance.q3,
             intensity_range=intensity_range(
-                analysis.measurement, analysis.metric, part.level, analysis.bandwidth
+                analysis.measurement, analysis.metric, part.level, bandwidth
             ),
         )
         for part in analysis.measurement.counted.traffic
-        if (moved := bytes_of(part, analysis.bandwidth)) is not None
-        and (analysis.bandwidth is None or part.level == "dram")
+        if (moved := bytes_of(part, bandwidth)) is not None
     )
 
 

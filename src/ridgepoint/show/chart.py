@@ -6,6 +6,7 @@ to); the theme decides how each kind of thing looks.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -62,6 +63,9 @@ Where = Literal["along", "beside", "right", "upright", "inside"]
 the middle of what it labels."""
 Ticks = tuple[tuple[float, str], ...]
 """Places on an axis, and their texts."""
+Tags = Mapping[str, str]
+"""When something is shown where a reader can choose: while each of these controls, by its name, has
+this value chosen. Without tags: always, as in every picture that cannot be changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +136,10 @@ class Line:
     label : Label or None
     name, summary : str
         Description for a reader who asks, such as a tooltip; empty: none.
+    tags : mapping of str to str
+        See `Tags`.
+    subject : str
+        Key of what it speaks of, such as a function; empty: nothing else does.
     """
 
     kind: LineKind
@@ -143,6 +151,8 @@ class Line:
     label: Label | None = None
     name: str = ""
     summary: str = ""
+    tags: Tags = field(default_factory=dict)
+    subject: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,6 +179,10 @@ class Mark:
         Description with its position, for a reader who asks.
     glyph : str
         Text used where only letters can be drawn; empty: the letter of its shape.
+    tags : mapping of str to str
+        See `Tags`.
+    subject : str
+        Key of what it speaks of, such as a function; empty: nothing else does.
     """
 
     at: Place
@@ -184,6 +198,8 @@ class Mark:
     name: str = ""
     summary: str = ""
     glyph: str = ""
+    tags: Tags = field(default_factory=dict)
+    subject: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,12 +214,18 @@ class Area:
         Colour; None: white.
     label : Label or None
     name : str
+    tags : mapping of str to str
+        See `Tags`.
+    subject : str
+        Key of what it speaks of, such as a function; empty: nothing else does.
     """
 
     corners: tuple[Place, ...]
     ink: Ink | None
     label: Label | None = None
     name: str = ""
+    tags: Tags = field(default_factory=dict)
+    subject: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,6 +242,10 @@ class Bar:
     label : Label or None
         Written in the bar if it fits, else left out.
     name, summary : str
+    tags : mapping of str to str
+        See `Tags`.
+    subject : str
+        Key of what it speaks of, such as a function; empty: nothing else does.
     """
 
     row: float
@@ -230,6 +256,8 @@ class Bar:
     label: Label | None = None
     name: str = ""
     summary: str = ""
+    tags: Tags = field(default_factory=dict)
+    subject: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -256,6 +284,10 @@ class Entry:
         Whether it shares a row with neighbouring entries of this kind, as far as there is room.
     glyph : str
         Text in place of the sample where only letters can be drawn.
+    tags : mapping of str to str
+        See `Tags`.
+    subject : str
+        Key of what it speaks of, such as a function; empty: nothing else does.
     """
 
     text: str
@@ -268,6 +300,8 @@ class Entry:
     is_part: bool = False
     is_abreast: bool = False
     glyph: str = ""
+    tags: Tags = field(default_factory=dict)
+    subject: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

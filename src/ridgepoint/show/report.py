@@ -1,4 +1,4 @@
-"""What ``ridgepoint run --json`` prints: a measurement and its place, as one document.
+"""What ``--json`` prints of a measurement and its place, and of a machine, as one document.
 
 The keys are a contract; floats are in SI base units; what is unknown is ``null``.
 """
@@ -11,7 +11,7 @@ from typing import Any
 from ridgepoint.core import documents
 from ridgepoint.core.counted import Counted
 from ridgepoint.core.counts import Counts, FunctionCounts, Traffic, traffic_at
-from ridgepoint.core.documents import fields_of, plain
+from ridgepoint.core.documents import fields_of, plain, to_fields
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measurement import Measurement, Timing
 from ridgepoint.core.timed import Sampled
@@ -25,6 +25,7 @@ from ridgepoint.models.explanations import Explained
 from ridgepoint.models.one_bandwidth import Bandwidth, resource_of
 from ridgepoint.models.own_roofs import MixPlace
 from ridgepoint.models.placement import Placement
+from ridgepoint.models.ranking import cautions_that_matter
 from ridgepoint.models.work import bop_source
 
 _TIMES = ("exit_status", "runtime_s", "cpu_s", "system_s", "cores_busy", "entries")
@@ -110,6 +111,16 @@ def timing_report(timing: Timing) -> dict[str, Any]:
         "cautions": timing.all_cautions,
     }
     return documents.report("run", fields)
+
+
+def machine_fields(machine: Machine) -> dict[str, Any]:
+    """Return a machine's document, whose ceilings say which of their cautions matter."""
+    fields, marked = to_fields(machine), cautions_that_matter(machine)
+    for ceiling, part in zip(machine.ceilings, fields["ceilings"], strict=True):
+        matter = marked.get(ceiling.key, set())
+        for caution, fields_of_caution in zip(ceiling.cautions, part["cautions"], strict=True):
+            fields_of_caution["matters"] = caution in matter
+    return fields
 
 
 def _placed(placement: Placement | None) -> dict[str, Any]:

@@ -106,11 +106,11 @@ def advice_list(advised: Sequence[Advice]) -> RenderableType:
     for advice in advised:
         text = Text(f"{printable(advice.about)}: ", style="bold")
         text.append(printable(f"{advice.seen}; {advice.what}"), style="not bold")
-        table.add_row(f"  {_gain(advice)}", text)
+        table.add_row(f"  {shown_gain_of(advice)}", text)
     return Group(Text("what next", style="bold"), table)
 
 
-def _gain(advice: Advice) -> str:
+def shown_gain_of(advice: Advice) -> str:
     """Return a gain in words, to two digits below a hundred."""
     if advice.gain is None:
         return "unknown gain"

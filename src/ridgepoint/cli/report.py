@@ -1,0 +1,115 @@
+"""Write kept records as one page that shows them in every way."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ridgepoint.cli import common
+
+if TYPE_CHECKING:
+    from ridgepoint.kept.archive import Archive
+    from ridgepoint.models.work import Metric
+    from ridgepoint.show.page.document import PageDocument
+    from ridgepoint.show.page.records import ShownRecord
+
+_ENDINGS = (".html", ".htm", ".json")
+
+
+@click.command("report")
+@click.argument("targets", metavar="[RECORD...]", nargs=-1)
+@click.option(
+    "-o",
+    "--output",
+    "outputs",
+    multiple=True,
+    required=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write the page to FILE: .html, or .json for its data alone. May be repeated.",
+)
+@click.option("--title", metavar="TEXT", help="Title of the page.  [default: the records' names]")
+@common.kept_work_option
+@common.archive_option
+def command(
+    *,
+    targets: tuple[str, ...],
+    outputs: tuple[Path, ...],
+    title: str | None,
+    metric: Metric | None,
+    archive_path: Path | None,
+) -> None:
+    """Write each RECORD, or the last one, to a page that a browser opens.
+
+    RECORD is a number or a name of 'ridgepoint list', the file of a machine or a cluster, or a
+    published machine. The page is one file: it needs no server and no network, and holds the
+    records' data, which it can save.
+    """
+    from ridgepoint.kept.archive import Archive
+    from ridgepoint.show.page.build import page_of
+
+    require_page_endings(outputs)
+    with Archive(archive_path) as archive:
+        records = shown_records(archive, targets, metric=metric)
+    write_page(page_of(records, title=title), outputs)
+
+
+def shown_records(
+    archive: Archive, targets: tuple[str, ...], *, metric: Metric | None
+) -> list[ShownRecord]:
+    """Return the records that a user names, or the last one."""
+    from ridgepoint.kept.lookup import is_elsewhere, kept, kept_record, last_record
+    from ridgepoint.models.analysis import analyse
+    from ridgepoint.show.page.records import ShownRecord
+
+    shown: list[ShownRecord] = []
+    for target in targets or (None,):
+        record = None
+        if target is None:
+            record = last_record(archive)
+        elif not is_elsewhere(target):
+            record = archive.find(target)
+        found = kept(archive, str(target)) if record is None else kept_record(archive, record)
+        key = str(target if record is None else record.id)
+        if any(each.key == key for each in shown):
+            raise click.BadParameter(f"{target!r} is given twice; name each record once")
+        shown.append(
+            ShownRecord(
+                key=key,
+                value=analyse(*found, metric=metric) if isinstance(found, tuple) else found,
+                label=None if record is None else record.label,
+                note=None if record is None else record.note,
+                created=None if record is None else record.created,
+            )
+        )
+    return shown
+
+
+def require_page_endings(outputs: tuple[Path, ...]) -> None:
+    """Refuse a file whose ending does not say what it is to hold.
+
+    Raises
+    ------
+    click.BadParameter
+    """
+    for path in outputs:
+        if path.suffix.lower() not in _ENDINGS:
+            raise click.BadParameter(
+                f"cannot write the page {str(path)!r}: let its name end in .html, or in .json "
+                "for its data alone",
+                param_hint="'-o'",
+            )
+
+
+def write_page(document: PageDocument, outputs: tuple[Path, ...]) -> None:
+    """Write a page to each file, whole or not at all: its data to .json."""
+    from ridgepoint.kept.files import replace_file
+    from ridgepoint.show.page.assemble import page_html
+    from ridgepoint.show.page.encode import page_json
+
+    for path in outputs:
+        is_data = path.suffix.lower() == ".json"
+        content = page_json(document) + b"\n" if is_data else page_html(document)
+        replace_file(path, content, what="the page")

@@ -1,0 +1,1 @@
+"""The page: one HTML file that shows records in every way, without a server or a network."""

@@ -1,0 +1,161 @@
+"""The roofs of the page's roofline: each level, direction, precision and number of cores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ridgepoint.core.machine import Machine
+from ridgepoint.core.resources import LEVELS, RESOURCES
+from ridgepoint.core.units import format_si
+from ridgepoint.models.every_roof import (
+    DIRECTIONS,
+    Roof,
+    every_bandwidth,
+    every_peak,
+)
+from ridgepoint.models.roofs import shown_roofs
+from ridgepoint.show.chart import Interval, Label, Line, LineKind, Place, Tags
+from ridgepoint.show.charts.roof_lines import RANK_OF_LIMITS, RANK_OF_REST
+from ridgepoint.show.words import shown_cores, shown_name, shown_pattern
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoofSet:
+    """The roofs of one machine with one number of busy cores.
+
+    Parameters
+    ----------
+    machine : Machine
+    cores : float
+    precisions : tuple of str
+        Whose peaks are drawn; known to the machine.
+    tags : mapping of str to str
+        Of all of them: the machine and the cores, where these can be chosen.
+    """
+
+    machine: Machine
+    cores: float
+    precisions: tuple[str, ...]
+    tags: Tags
+
+    def lines(self, x_limits: Interval, y_limits: Interval) -> Iterator[Line]:
+        """Yield the roofs within the frame, each in the pieces that can be chosen apart."""
+        peaks = every_peak(self.machine, cores=self.cores, precisions=self.precisions)
+        bandwidths = every_bandwidth(self.machine, cores=self.cores)
+        for direction in DIRECTIONS:
+            along = [roof for roof in bandwidths if roof.direction == direction]
+            tags = {**self.tags, "bandwidth": direction}
+            yield from self._slopes(along, peaks, tags, x_limits, y_limits)
+            yield from self._peaks(along, peaks, tags, x_limits)
+        yield from self._lower(bandwidths, x_limits)
+
+    def _slopes(
+        self,
+        along: Sequence[Roof],
+        peaks: Sequence[Roof],
+        tags: Tags,
+        x_limits: Interval,
+        y_limits: Interval,
+    ) -> Iterator[Line]:
+        """Yield bandwidths up to the lowest peak, and on to each higher one."""
+        rates = sorted(peak.rate for peak in peaks)
+        for slope in along:
+            own = {**tags, "roof": str(slope.level)}
+            left = max(x_limits[0], y_limits[0] / slope.rate)
+            ridge = min(rates[0] / slope.rate, x_limits[1]) if rates else x_limits[1]
+            if left < ridge:
+                yield self._piece(slope, "roof", (left, ridge), own, is_named=True)
+            for peak in peaks:
+                beyond = min(peak.rate / slope.rate, x_limits[1])
+                if max(ridge, left) < beyond:
+                    further = {**own, "precision": peak.resource}
+                    yield self._piece(slope, "roof", (max(ridge, left), beyond), further)
+
+    def _peaks(
+        self, along: Sequence[Roof], peaks: Sequence[Roof], tags: Tags, x_limits: Interval
+    ) -> Iterator[Line]:
+        """Yield peaks from the last bandwidth's ridge on, and in pieces before it."""
+        for peak in peaks:
+            own = {**tags, "precision": peak.resource}
+            ridges = {roof.level: max(peak.rate / roof.rate, x_limits[0]) for roof in along}
+            last = min(max(ridges.values(), default=x_limits[0]), x_limits[1])
+            yield self._piece(peak, "roof", (last, x_limits[1]), own, is_named=True)
+            for level, ridge in ridges.items():
+                if ridge < last:
+                    yield self._piece(peak, "roof", (ridge, last), {**own, "roof": str(level)})
+
+    def _lower(self, bandwidths: Sequence[Roof], x_limits: Interval) -> Iterator[Line]:
+        """Yield what some patterns of a precision reached, well below its peak."""
+        slopes = [roof.rate for roof in bandwidths if roof.direction == "both"]
+        for precision in self.precisions:
+            for ceiling in shown_roofs(self.machine, precisions=[precision], cores=self.cores):
+                if ceiling.role != "lower" or not ceiling.is_peak:
+                    continue
+                roof = Roof(
+                    resource=precision, level=None, cores=self.cores, rate=ceiling.rate,
+                    pattern=ceiling.pattern,
+                )  # fmt: skip
+                begin = ceiling.rate / min(slopes) if slopes else x_limits[0]
+                across = min(max(begin, x_limits[0]), x_limits[1]), x_limits[1]
+                tags = {**self.tags, "precision": precision}
+                yield self._piece(roof, "lower", across, tags, is_named=True)
+
+    def _piece(
+        self,
+        roof: Roof,
+        kind: LineKind,
+        across: Interval,
+        tags: Tags,
+        *,
+        is_named: bool = False,
+    ) -> Line:
+        name = self._name(roof)
+        ends = () if roof.interval is None else roof.interval
+        bands = tuple(tuple(_height(roof, end, x) for x in across) for end in ends)
+        is_limit = kind == "roof" and roof.level in {None, "dram"}
+        label = Label(
+            text=name,
+            short=shown_name(roof.resource),
+            rank=RANK_OF_LIMITS if is_limit else RANK_OF_REST,
+            is_optional=kind == "lower",
+        )
+        places: tuple[Place, ...] = tuple((x, _height(roof, roof.rate, x)) for x in across)
+        return Line(
+            kind=kind,
+            places=places,
+            low=bands[0] if bands else (),
+            high=bands[1] if bands else (),
+            label=label if is_named else None,
+            name=name,
+            summary=self._summary(roof),
+            tags=tags,
+        )
+
+    def _name(self, roof: Roof) -> str:
+        rate = format_si(roof.rate, RESOURCES[roof.resource].rate_unit)
+        return " ".join(
+            filter(None, (shown_name(roof.resource), shown_pattern(roof.pattern), rate))
+        )
+
+    def _summary(self, roof: Roof) -> str:
+        """Return between what a roof lies, and for what it holds."""
+        unit = RESOURCES[roof.resource].rate_unit
+        on = f"{shown_cores(roof.cores)} of {self.machine.name}"
+        if roof.interval is None:
+            why = "it follows from measurements with other numbers of cores"
+            if roof.pattern:
+                why = "too few samples, or published"
+            return f"{on}; 95 % interval unknown: {why}"
+        low, high = (format_si(end, unit) for end in roof.interval)
+        return f"{on}; 95 % interval {low} to {high}"
+
+
+def _height(roof: Roof, rate: float, x: float) -> float:
+    return rate if roof.level is None else rate * x
+
+
+def levels_of(roofs: Sequence[Roof]) -> list[str]:
+    """Return the memory levels that roofs are of, from the core outwards."""
+    found = {roof.level for roof in roofs}
+    return [level for level in LEVELS if level in found]

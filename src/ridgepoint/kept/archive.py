@@ -8,10 +8,8 @@ archive of this version is refused and left unchanged.
 from __future__ import annotations
 
 import difflib
-import hashlib
 import os
 import shlex
-import zlib
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -28,6 +26,7 @@ from ridgepoint.core.machine import Machine
 from ridgepoint.core.measured_cluster import MeasuredCluster
 from ridgepoint.core.measurement import Measurement, Timing
 from ridgepoint.kept.archive_connection import ArchiveConnection
+from ridgepoint.kept.archive_content import FACTS, insert, unpacked
 from ridgepoint.kept.archive_file import require_writable
 from ridgepoint.kept.archive_record import LISTED, MACHINES, Kind, Record, record_of, require_label
 from ridgepoint.models.condensed import condensed
@@ -40,9 +39,6 @@ _Facts = tuple[Kind, str, str | None, int | None]
 
 _MOST_DIGITS = 100
 """More are no number of a record, and int() refuses far longer numbers."""
-
-_PLAIN = b"{"  # the first byte of a JSON document; a compressed one begins with another
-
 
 ArchivePath = Path | str | None
 """An archive's file; None: the archive in use (``RIDGEPOINT_ARCHIVE``, or the user's)."""
@@ -348,25 +344,8 @@ class Archive:
             raise self._nothing("machine", machine_id)
         created = datetime.now(UTC).isoformat(timespec="seconds")
         written = (kind, created, name, fingerprint, machine_id)
-        content = min(document, zlib.compress(document), key=len)
         with self._file.writing() as connection:
-            ((last,),) = connection.execute(
-                "SELECT max(id) FROM (SELECT id FROM record UNION SELECT id FROM about)"
-            ).fetchall()
-            id = (last or 0) + 1
-            connection.execute(
-                "INSERT INTO record"
-                " (id, kind, created, name, fingerprint, machine_id, document, digest)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                (id, *written, content, _digest(written, content)),
-            )
-            text = None if note is None else legible(note)
-            if (label, text, summary) != (None, None, None):
-                connection.execute(
-                    "INSERT INTO about (id, label, note, summary) VALUES (?, ?, ?, ?)",
-                    (id, label, text, summary),
-                )
-        return id
+            return insert(connection, written, document, label=label, note=note, summary=summary)
 
     def _say(self, id: int, column: Literal["label", "note"], text: str | None) -> None:
         self.record(id)
@@ -383,19 +362,10 @@ class Archive:
         if self.record(id).kind != kind:
             raise self._nothing(kind, id)
         ((*facts, content, digest),) = self._file.rows(
-            "SELECT kind, created, name, fingerprint, machine_id, document, digest"
-            " FROM record WHERE id = ?",
-            id,
+            f"SELECT {FACTS}, document, digest FROM record WHERE id = ?", id
         )
         origin = f"record {id} of {self.path}"
-        if digest != _digest(tuple(facts), content):
-            raise InvalidDocument(
-                f"cannot read {origin} as a {kind}",
-                reason="its bytes have changed since it was kept",
-                remedy="measure it again, or restore a copy of the archive",
-            )
-        is_plain = content.startswith(_PLAIN)
-        return content if is_plain else zlib.decompress(content), origin
+        return unpacked(tuple(facts), content, digest, origin=origin), origin
 
     def _listed(self, condition: str, argument: object) -> list[tuple[Any, ...]]:
         says_more = (self._file.schema() or 0) >= 3
@@ -425,8 +395,3 @@ class Archive:
             reason=f"the measurements {listed} are bounded by it",
             remedy="add --with-measurements to delete them too",
         )
-
-
-def _digest(facts: tuple[object, ...], document: bytes) -> bytes:
-    """Return a checksum that shows whether a record is unchanged: SQLite has none."""
-    return hashlib.sha256(repr(facts).encode() + document).digest()

@@ -41,6 +41,8 @@ _HOMES = {
     "subject": "profiling.calls.subject",
     # Keep, and find again.
     "Archive": "kept.archive",
+    "export_record": "kept.transfer",
+    "import_records": "kept.transfer",
     "keep": "kept.keeping",
     "kept_records": "kept.keeping",
     "load": "kept.keeping",
@@ -150,6 +152,8 @@ if TYPE_CHECKING:
     from ridgepoint.kept.pipeline_file import read_pipeline as read_pipeline
     from ridgepoint.kept.points import read_given as read_given
     from ridgepoint.kept.runs import read_runs as read_runs
+    from ridgepoint.kept.transfer import export_record as export_record
+    from ridgepoint.kept.transfer import import_records as import_records
     from ridgepoint.meters import source as source
     from ridgepoint.meters.callgrind import CallgrindMeter as CallgrindMeter
     from ridgepoint.meters.perf import PerfMeter as PerfMeter

@@ -2,6 +2,7 @@
 
 import shlex
 import shutil
+from dataclasses import replace
 
 import click
 import doc_blocks
@@ -103,6 +104,14 @@ def stored():
         for program in ("heat", "program", "prog", "solver"):
             (at.folder / program).write_text("#!/bin/sh\n")
             (at.folder / program).chmod(0o755)
+        for folder in ("base", "baselines"):
+            (at.folder / folder).mkdir()
+            ridgepoint.export_record(
+                "heat", at.folder / folder / "before.json", archive=archive.path
+            )
+        for name in ("other", "node1", "node2"):
+            with Archive(at.folder / f"{name}.sqlite3") as other:
+                other.keep_machine(replace(node, name=name), label=name)
         yield at.folder
 
 

@@ -14,6 +14,7 @@ import snapshot_calls
 COMMANDS = (
     "machine", "run", "suite", "bops", "ridgeline", "scale", "pipeline", "list",
     "show", "plot", "report", "name", "note", "delete", "include", "doctor",
+    "show", "plot", "name", "note", "delete", "export", "import", "include", "doctor",
     "suite kernels", "suite datacenter", "suite distributed", "suite imaging",
 )  # fmt: skip
 _MEASUREMENTS = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import keyword
 from collections.abc import Mapping
 from typing import Any
 
@@ -41,7 +42,11 @@ class LazyGroup(click.Group):
         """Return a command, imported now; None: there is none of that name."""
         if cmd_name not in self.summaries:
             return None
-        module = importlib.import_module(f"{self.package}.{cmd_name.replace('+', 'x')}")
+        name = cmd_name.replace("+", "x")
+        # A module cannot be called like a word of Python's own.
+        module = importlib.import_module(
+            f"{self.package}.{f'{name}_' if keyword.iskeyword(name) else name}"
+        )
         command: click.Command = module.command
         return command
 

@@ -32,6 +32,8 @@ _COMMANDS = {
     "name": "Give a kept record a name.",
     "note": "Add a note to a kept record.",
     "delete": "Delete kept records.",
+    "export": "Write kept records to files, such as baselines for a repository.",
+    "import": "Put records of files and of other archives into the archive.",
     "include": "Print the folder of ridgepoint.h, which marks regions in C and C++.",
     "doctor": "Say what can be measured here, and what to do about the rest.",
 }

@@ -71,10 +71,10 @@ def command(
 ) -> None:
     """Draw kept measurements together, or the last one, without measuring again.
 
-    Each argument is a number or a name of 'ridgepoint list', or a published machine. The plot
-    appears on the terminal, or in the file that -o names. A machine alone is drawn with its roofs,
-    and further machines beside it. Points that are given by --point or --points need no
-    measurement; a table says what bounds them.
+    Each argument is a number or a name of 'ridgepoint list', a file written by 'ridgepoint export',
+    or a published machine. The plot appears on the terminal, or in the file that -o names. A
+    machine alone is drawn with its roofs, and further machines beside it. Points that are given by
+    --point or --points need no measurement; a table says what bounds them.
     """
     from ridgepoint.cli.output import draw_chart, miss_curve_of, write_latency
     from ridgepoint.kept.archive import Archive
@@ -122,26 +122,40 @@ def _kept(
     A machine that is named goes before those of the records, and the first record's before others;
     a record that is a machine is drawn in any case.
     """
-    from ridgepoint.kept.lookup import is_elsewhere, kept_measurement, named_machine
+    from ridgepoint.kept.lookup import is_elsewhere, measurement_of_file, named_machine
 
-    records = [archive.require(target) for target in targets if not is_elsewhere(target)]
-    named = [*machine_names, *filter(is_elsewhere, targets)]
+    named, drawn = [*machine_names], []
+    for target in targets:
+        if not is_elsewhere(target):
+            drawn.append(_of_record(archive, archive.require(target)))
+        elif (program := measurement_of_file(target)) is not None:
+            drawn.append(program)
+        else:
+            named.append(target)
     machines = [named_machine(archive, name, may_be_per_cycle=True) for name in named]
     if not targets and not is_given:
         records = _last(archive, machines, of_machine=of_machine)
+        drawn = [_of_record(archive, record) for record in records]
     measurements = []
-    for record in records:
-        if record.kind == "machine":
-            machine = archive.machine(record.id)
-            machines += [] if machine in machines else [machine]
-            continue
-        measurement, its_machine = kept_measurement(archive, record)
-        measurements.append(measurement)
-        machines = machines or [its_machine]
+    for one in drawn:
+        if isinstance(one, tuple):
+            measurements.append(one[0])
+            machines = machines or [one[1]]
+        else:
+            machines += [] if one in machines else [one]
     if not machines:
         machines = [_this_host(archive)]
     _require_one_clock(machines)
     return tuple(machines), measurements
+
+
+def _of_record(archive: Archive, record: Record) -> Machine | tuple[Measurement, Machine]:
+    """Return a machine, or a measurement with the machine that bounds it."""
+    from ridgepoint.kept.lookup import kept_measurement
+
+    if record.kind == "machine":
+        return archive.machine(record.id)
+    return kept_measurement(archive, record)
 
 
 def _last(archive: Archive, machines: Sequence[Machine], *, of_machine: bool) -> list[Record]:

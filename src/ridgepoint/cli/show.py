@@ -53,9 +53,9 @@ def command(
 ) -> None:
     """Show each TARGET, or the last record, without measuring again.
 
-    TARGET is a number or a name of 'ridgepoint list', the file of a machine or a cluster, or the
-    name of a published machine. A program that was measured with --cores or --work is shown by
-    them again.
+    TARGET is a number or a name of 'ridgepoint list', a file written by 'ridgepoint export', the
+    file of a machine or a cluster, or the name of a published machine. A program that was measured
+    with --cores or --work is shown by them again.
     """
     from ridgepoint.core.documents import report
     from ridgepoint.core.measurement import Timing

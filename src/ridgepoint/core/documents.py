@@ -23,8 +23,8 @@ from ridgepoint.core.measurement import Measurement, Timing
 
 SCHEMA = 1
 _A_RECORD = (
-    "only the archive keeps such a document: give the number or the name of a record of "
-    "'ridgepoint list'"
+    "give the number or the name of a record of 'ridgepoint list', or a file written by "
+    "'ridgepoint export'"
 )
 _KINDS: dict[type, str] = {
     Machine: "machine",
@@ -239,22 +239,7 @@ def decode(document: bytes | str, kind: type[Value], *, origin: str) -> Value:
         impossible; the message names the field.
     """
     what = f"cannot read {origin} as a {_KINDS[kind]}"
-    try:
-        header = msgspec.json.decode(document, type=_Header)
-    except _UNREADABLE as error:
-        raise InvalidDocument(what, reason=str(error), remedy=_REMEDIES[_KINDS[kind]]) from error
-    if header.schema > SCHEMA:
-        raise InvalidDocument(
-            what,
-            reason=f"its schema is {header.schema}, and this version reads schemas up to {SCHEMA}",
-            remedy="use a newer Ridgepoint",
-        )
-    if header.schema < 1:
-        raise InvalidDocument(
-            what,
-            reason=f"its schema is {header.schema}, but schemas begin at 1",
-            remedy=_REMEDIES[_KINDS[kind]],
-        )
+    header = _header(document, what, _REMEDIES[_KINDS[kind]])
     if header.kind not in (_KINDS[kind], None):
         raise InvalidDocument(
             what,
@@ -277,6 +262,35 @@ def decode(document: bytes | str, kind: type[Value], *, origin: str) -> Value:
         ) from error
     except _UNREADABLE as error:
         raise InvalidDocument(what, reason=str(error), remedy="correct this field") from error
+
+
+def _header(document: bytes | str, what: str, remedy: str) -> _Header:
+    """Return the header of a document of a known schema."""
+    try:
+        header = msgspec.json.decode(document, type=_Header)
+    except _UNREADABLE as error:
+        raise InvalidDocument(what, reason=str(error), remedy=remedy) from error
+    if header.schema > SCHEMA:
+        raise InvalidDocument(
+            what,
+            reason=f"its schema is {header.schema}, and this version reads schemas up to {SCHEMA}",
+            remedy="use a newer Ridgepoint",
+        )
+    if header.schema < 1:
+        raise InvalidDocument(
+            what, reason=f"its schema is {header.schema}, but schemas begin at 1", remedy=remedy
+        )
+    return header
+
+
+def require_known(document: bytes, *, origin: str) -> None:
+    """Refuse a kept document of a newer schema, without reading all of it.
+
+    Raises
+    ------
+    InvalidDocument
+    """
+    _header(document, f"cannot read {origin}", "restore a copy of the archive")
 
 
 def kind_of(document: bytes | str) -> str | None:

@@ -7,10 +7,8 @@ archive of this version is refused and left unchanged.
 
 from __future__ import annotations
 
-import difflib
 import os
-import shlex
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,7 +18,7 @@ from typing import Any, Literal, Self
 import msgspec
 import platformdirs
 
-from ridgepoint.core.documents import Value, decode, encode, kind_of, legible
+from ridgepoint.core.documents import Value, decode, encode, kind_of, legible, require_known
 from ridgepoint.core.errors import ArchiveRefused, InvalidDocument
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measured_cluster import MeasuredCluster
@@ -28,7 +26,23 @@ from ridgepoint.core.measurement import Measurement, Timing
 from ridgepoint.kept.archive_connection import ArchiveConnection
 from ridgepoint.kept.archive_content import FACTS, insert, unpacked
 from ridgepoint.kept.archive_file import require_writable
-from ridgepoint.kept.archive_record import LISTED, MACHINES, Kind, Record, record_of, require_label
+from ridgepoint.kept.archive_record import (
+    LISTED,
+    MACHINES,
+    Kind,
+    Record,
+    command_text,
+    record_of,
+    require_label,
+)
+from ridgepoint.kept.archive_refusals import (
+    bounds_others,
+    no_such_name,
+    not_counted,
+    nothing,
+)
+from ridgepoint.kept.merging import Merged, merge
+from ridgepoint.kept.portable import Portable
 from ridgepoint.models.condensed import condensed
 from ridgepoint.models.summary import summary_of
 
@@ -134,7 +148,7 @@ class Archive:
         label, note : str or None
             Name of the record, and a remark about it; None: none.
         """
-        name = legible(shlex.join(measurement.command))
+        name = command_text(measurement)
         summary = None
         # A damaged machine prevents the summary but not the measurement.
         with suppress(InvalidDocument):
@@ -177,7 +191,10 @@ class Archive:
             every = [record_of(row) for row in connection.execute(LISTED[True]).fetchall()]
             bounded = {record.id for record in every if record.machine_id in chosen}
             if bounded - chosen and not with_measurements:
-                raise self._bounds_others(chosen, sorted(bounded - chosen))
+                machines = [
+                    record.id for record in every if record.id in chosen and record.kind in MACHINES
+                ]
+                raise bounds_others(self.path, machines, sorted(bounded - chosen))
             gone = [record for record in every if record.id in chosen | bounded]
             for record in gone:
                 connection.execute("DELETE FROM record WHERE id = ?", (record.id,))
@@ -244,14 +261,7 @@ class Archive:
         if record is not None:
             return record
         labels = [record.label for record in self.records() if record.label is not None]
-        near = difflib.get_close_matches(text, labels, n=1)
-        hint = f"did you mean {near[0]!r}? " if near else ""
-        what = " or ".join(kinds) or "record"
-        raise ArchiveRefused(
-            f"cannot find {what} {text!r} in the archive {self.path}",
-            reason="no record has this name",
-            remedy=f"{hint}see 'ridgepoint list'",
-        )
+        raise no_such_name(self.path, labels, text, kinds)
 
     def machine(self, id: int) -> Machine:
         """Return a kept machine, or the slowest node of a kept cluster.
@@ -292,12 +302,7 @@ class Archive:
         measured = self.measured(id)
         if isinstance(measured, Measurement):
             return measured
-        why = "" if measured.uncounted is None else f": {measured.uncounted.seen}"
-        raise ArchiveRefused(
-            f"cannot use record {id} of {self.path} as a complete measurement",
-            reason=f"its work and traffic are unknown{why}",
-            remedy=f"'ridgepoint show {id}' shows its times; measure it again for the rest",
-        )
+        raise not_counted(measured, f"record {id} of {self.path}", f"'ridgepoint show {id}'")
 
     def measured(self, id: int) -> Measurement | Timing:
         """Return a kept measurement, or the times of a program that was not counted.
@@ -328,6 +333,52 @@ class Archive:
             fingerprint,
         )
         return (rows[0][0], self.machine(rows[0][0])) if rows else None
+
+    def portable(self, record: Record, machine: Portable | None = None) -> Portable:
+        """Return a record with its content.
+
+        Parameters
+        ----------
+        record : Record
+            Of this archive.
+        machine : Portable or None
+            The record of the machine that bounds it.
+
+        Raises
+        ------
+        InvalidDocument
+            If it is damaged, or of a newer schema.
+        """
+        document, origin = self._document(record.kind, record.id)
+        require_known(document, origin=origin)
+        rows = self._file.rows("SELECT fingerprint FROM record WHERE id = ?", record.id)
+        known = record.summary
+        return Portable(
+            kind=record.kind,
+            created=record.created,
+            name=record.name,
+            document=document,
+            origin=origin,
+            source=str(self.path),
+            fingerprint=rows[0][0],
+            label=record.label,
+            note=record.note,
+            summary=None if known is None else msgspec.json.encode(known).decode(),
+            machine=machine,
+        )
+
+    def merge(self, records: Iterable[Portable]) -> list[Merged]:
+        """Keep records of elsewhere, all of them or none; see `ridgepoint.kept.merging.merge`.
+
+        Raises
+        ------
+        ArchiveRefused
+            If the archive cannot be written.
+        InvalidDocument
+            If a record is damaged; none is kept then.
+        """
+        with self._file.writing() as connection:
+            return merge(connection, records)
 
     def _keep(
         self,
@@ -372,26 +423,4 @@ class Archive:
         return self._file.rows(f"{LISTED[says_more]} WHERE {condition}", argument)
 
     def _nothing(self, kind: str, id: object) -> ArchiveRefused:
-        kept = len(self.records())
-        if not kept:
-            reason, remedy = (
-                "nothing is kept there yet",
-                ("run 'ridgepoint machine' or 'ridgepoint run' first"),
-            )
-        else:
-            reason, remedy = f"it keeps {kept} records, but no such {kind}", "see 'ridgepoint list'"
-        what = f"cannot find {kind} {id} in the archive {self.path}"
-        return ArchiveRefused(what, reason=reason, remedy=remedy)
-
-    def _bounds_others(self, chosen: Collection[int], others: Sequence[int]) -> ArchiveRefused:
-        machines = " and ".join(
-            str(record.id)
-            for record in self.records()
-            if record.id in chosen and record.kind in MACHINES
-        )
-        listed = ", ".join(map(str, others))
-        return ArchiveRefused(
-            f"cannot delete {machines} from the archive {self.path}",
-            reason=f"the measurements {listed} are bounded by it",
-            remedy="add --with-measurements to delete them too",
-        )
+        return nothing(self.path, len(self.records()), kind, id)

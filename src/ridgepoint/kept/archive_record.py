@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import msgspec
 
+from ridgepoint.core.documents import legible
 from ridgepoint.core.errors import RidgepointError
+from ridgepoint.core.measurement import Measurement, Timing
 from ridgepoint.models.summary import Summary
 
 Kind = Literal["machine", "measurement", "cluster"]
@@ -23,7 +26,7 @@ LISTED = {
 }
 """By whether there is a table of what is said about records."""
 
-_LONGEST_LABEL = 80
+LONGEST_LABEL = 80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +61,11 @@ class Record:
     summary: Summary | None = None
 
 
+def command_text(measured: Measurement | Timing) -> str:
+    """Return the command of a measured program as a shell takes it: the name of its record."""
+    return legible(shlex.join(measured.command))
+
+
 def require_label(label: str) -> str:
     """Return a name for a record if it is valid.
 
@@ -70,9 +78,9 @@ def require_label(label: str) -> str:
     reason = None
     if not label.strip() or label != label.strip():
         reason = "it is empty, or begins or ends with a blank"
-    elif len(label) > _LONGEST_LABEL or not label.isprintable():
+    elif len(label) > LONGEST_LABEL or not label.isprintable():
         reason = (
-            f"it is longer than {_LONGEST_LABEL} characters, or contains one that is not printable"
+            f"it is longer than {LONGEST_LABEL} characters, or contains one that is not printable"
         )
     elif label.isdecimal():
         reason = "it looks like the number of a record"

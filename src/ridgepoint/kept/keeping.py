@@ -6,10 +6,11 @@ from dataclasses import replace
 
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measured_cluster import MeasuredCluster
-from ridgepoint.core.measurement import Asked, Measurement
+from ridgepoint.core.measurement import Asked, Measurement, Timing
 from ridgepoint.kept.archive import Archive, ArchivePath
 from ridgepoint.kept.archive_record import Kind, Record, require_label
-from ridgepoint.kept.lookup import last_record
+from ridgepoint.kept.archive_refusals import not_counted
+from ridgepoint.kept.lookup import is_path, kept, last_record
 from ridgepoint.models.analysis import place
 from ridgepoint.models.distributed import machine_for
 from ridgepoint.models.placement import Placement
@@ -92,13 +93,14 @@ def kept_records(kind: Kind | None = None, *, archive: ArchivePath = None) -> li
 
 
 def load(id: int | str | None = None, *, archive: ArchivePath = None) -> Kept:
-    """Return a kept result by its number or its name.
+    """Return a kept result by its number or its name, or that of a file.
 
     Parameters
     ----------
     id : int, str or None
         Number, as `keep` returned it and `ridgepoint list` shows it; or name: if several records
-        have it, the last one is returned. None: the last record.
+        have it, the last one is returned; or path of a file that `ridgepoint export` wrote, with
+        a ``/`` or the ending ``.json``. None: the last record.
     archive : Path or str or None
         Path of the archive; None: the archive in use.
 
@@ -117,6 +119,8 @@ def load(id: int | str | None = None, *, archive: ArchivePath = None) -> Kept:
     """
     with Archive(archive) as opened:
         if isinstance(id, str):
+            if is_path(id):
+                return _loaded(kept(opened, id))
             record = opened.require(id)
         else:
             record = last_record(opened) if id is None else opened.record(id)
@@ -129,6 +133,16 @@ def load(id: int | str | None = None, *, archive: ArchivePath = None) -> Kept:
             return measurement
         machine = machine_for(measurement, opened.machine(record.machine_id))
         return place(measurement, machine)
+
+
+def _loaded(value: Machine | MeasuredCluster | Timing | tuple[Measurement, Machine | None]) -> Kept:
+    """Return what a file holds as `load` returns what the archive holds."""
+    if isinstance(value, Timing):
+        raise not_counted(value, "a file", "'ridgepoint show'")
+    if not isinstance(value, tuple):
+        return value
+    measurement, machine = value
+    return measurement if machine is None else place(measurement, machine)
 
 
 def keep_once(archive: Archive, machine: Machine) -> int:

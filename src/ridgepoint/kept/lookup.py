@@ -3,19 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from ridgepoint.core.documents import kind_of
 from ridgepoint.core.errors import ArchiveRefused, RidgepointError
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measured_cluster import MeasuredCluster
 from ridgepoint.core.measurement import Measurement, Timing
 from ridgepoint.kept.archive import Archive
 from ridgepoint.kept.archive_record import MACHINES, Kind, Record
+from ridgepoint.kept.archive_refusals import not_counted
+from ridgepoint.kept.portable import Portable, content_of, described, one_node, read_record
 from ridgepoint.models.given_machine import given_machine, is_per_cycle, looks_given
 from ridgepoint.published.machines import names, opened
 
 Kept = Machine | MeasuredCluster | Timing | tuple[Measurement, Machine | None]
 """What can be shown; a measurement with the machine that bounds it, if there is one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What a user named, with all that is said about it.
+
+    Parameters
+    ----------
+    title : str
+        The record's name, or else the command, or the machine's own name.
+    value : Machine, MeasuredCluster, Timing, or tuple of Measurement and Machine or None
+    record : Record or None
+        Kind, date, label and note; of a record in a file the number is 0. None: a machine or a
+        cluster from elsewhere.
+    """
+
+    title: str
+    value: Kept
+    record: Record | None = None
 
 
 def last_record(archive: Archive, kind: str | None = None) -> Record:
@@ -46,11 +69,7 @@ def kept_measurement(archive: Archive, record: Record) -> tuple[Measurement, Mac
     """
     measurement = archive.measurement(record.id)
     if record.machine_id is None:
-        raise ArchiveRefused(
-            f"cannot bound measurement {record.id}",
-            reason="it was kept without a machine",
-            remedy="measure the program again with 'ridgepoint run', without --counts-only",
-        )
+        raise _unbounded(record.id)
     from ridgepoint.models.distributed import machine_for
 
     return measurement, machine_for(measurement, archive.machine(record.machine_id))
@@ -77,7 +96,19 @@ def kept_cluster(archive: Archive, hosts: Collection[str]) -> tuple[int, Machine
 
 
 def kept(archive: Archive, text: str) -> Kept:
-    """Return the value that a user names: a record, a file, a published machine, or its figures.
+    """Return the value that a user names; see `found`."""
+    return found(archive, text).value
+
+
+def found(archive: Archive, text: str) -> Found:
+    """Return what a user names: a record, a file, a published machine, or its figures.
+
+    Parameters
+    ----------
+    archive : Archive
+    text : str
+        A number or a name in the archive; the path of a file that holds a machine, a cluster, or a
+        record that ``ridgepoint export`` wrote; or else as for `named_machine`.
 
     Raises
     ------
@@ -85,10 +116,12 @@ def kept(archive: Archive, text: str) -> Kept:
         If there is nothing of this name, or it cannot be read.
     """
     if _is_given(text):
-        return _given(text, may_be_per_cycle=True)
+        machine = _given(text, may_be_per_cycle=True)
+        return Found(title=machine.name, value=machine)
     record = _named(archive, text)
     if record is not None:
-        return kept_record(archive, record)
+        title = record.label or record.name
+        return Found(title=title, value=kept_record(archive, record), record=record)
     return _opened(text)
 
 
@@ -155,7 +188,7 @@ def hardware_of(text: str, archive_path: Path | None = None) -> Machine | Measur
     if _is_given(text):
         return _given(text)
     if is_elsewhere(text):
-        return opened(text)
+        return _opened_machine(text)
     with Archive(archive_path) as archive:
         return _hardware(archive, text)
 
@@ -164,7 +197,7 @@ def _hardware(archive: Archive, text: str) -> Machine | MeasuredCluster:
     # A measurement may have this name too; a name of measurements alone is refused as such.
     record = _named(archive, text, MACHINES) or _named(archive, text)
     if record is None:
-        return _opened(text)
+        return _opened_machine(text)
     return archive.cluster(record.id) if record.kind == "cluster" else archive.machine(record.id)
 
 
@@ -177,7 +210,7 @@ def _named(archive: Archive, text: str, kinds: Sequence[Kind] = ()) -> Record | 
 
 def is_elsewhere(text: str) -> bool:
     """Return whether a text names no record: it is a path, a published machine, or figures."""
-    return _is_path(text) or text.lower() in names() or _is_given(text)
+    return is_path(text) or text.lower() in names() or _is_given(text)
 
 
 def _is_given(text: str) -> bool:
@@ -202,19 +235,87 @@ def _given(text: str, *, may_be_per_cycle: bool = False) -> Machine:
     return machine
 
 
-def _is_path(text: str) -> bool:
+def is_path(text: str) -> bool:
+    """Return whether a text looks like the path of a file, as no name of a record does."""
     return "/" in text or text.lower().endswith(".json")
 
 
-def _opened(text: str) -> Machine | MeasuredCluster:
-    """Return a machine or a cluster that is not in the archive."""
+def _opened(text: str) -> Found:
+    """Return what is not in the archive: of a file, or published."""
+    portable = _record_of_file(text)
+    if portable is not None:
+        record = described(portable)
+        title = record.label or record.name
+        return Found(title=title, value=_value_of(portable), record=record)
     try:
-        return opened(text)
+        machine = opened(text)
+        return Found(title=machine.name, value=machine)
     except RidgepointError as error:
-        if _is_path(text) or Path(text).exists():
+        if is_path(text) or Path(text).exists():
             raise
         raise RidgepointError(
             f"cannot find {text!r}",
             reason=f"no kept record has this name, and {error.reason}",
             remedy=f"see 'ridgepoint list', or {error.remedy}",
         ) from error
+
+
+def _opened_machine(text: str) -> Machine | MeasuredCluster:
+    value = _opened(text).value
+    if isinstance(value, Machine | MeasuredCluster):
+        return value
+    raise RidgepointError(
+        f"cannot use {text!r} as a machine",
+        reason="it holds a measured program",
+        remedy="export the record of a machine, or give a published machine",
+    )
+
+
+def _record_of_file(text: str) -> Portable | None:
+    """Return the record that a file holds; None: it is no file, or holds something else."""
+    try:
+        document = Path(text).read_bytes() if is_path(text) or Path(text).is_file() else b""
+    except (OSError, ValueError):  # whoever opens it next says why
+        return None
+    return read_record(document, origin=text) if kind_of(document) == "record" else None
+
+
+def measurement_of_file(text: str) -> tuple[Measurement, Machine] | None:
+    """Return the measurement that a record's file holds, with the machine that bounds it.
+
+    None: it is no such file, or holds something else.
+
+    Raises
+    ------
+    RidgepointError
+        If the file is damaged, or its measurement has no machine or was not counted.
+    """
+    portable = _record_of_file(text)
+    if portable is None or portable.kind != "measurement":
+        return None
+    value = _value_of(portable)
+    if isinstance(value, Timing):
+        raise not_counted(value, text, f"'ridgepoint show {text}'")
+    if not isinstance(value, tuple) or value[1] is None:
+        raise _unbounded(text)
+    return value[0], value[1]
+
+
+def _unbounded(what: object) -> ArchiveRefused:
+    return ArchiveRefused(
+        f"cannot bound measurement {what}",
+        reason="it was kept without a machine",
+        remedy="measure the program again with 'ridgepoint run', without --counts-only",
+    )
+
+
+def _value_of(portable: Portable) -> Kept:
+    """Return the content of a record's file; for a measurement with the machine beside it."""
+    content = content_of(portable)
+    if not isinstance(content, Measurement):
+        return content
+    if portable.machine is None:
+        return content, None
+    from ridgepoint.models.distributed import machine_for
+
+    return content, machine_for(content, one_node(portable.machine))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 from rich.text import Text
 
+from ridgepoint.core.presenting import amount
 from ridgepoint.core.units import format_si
 from ridgepoint.models.work import used_precisions
 from ridgepoint.show.tables.layout import plain_table
@@ -15,6 +16,7 @@ from ridgepoint.show.words import one_line, percent, printable, shown_limit
 
 if TYPE_CHECKING:
     from ridgepoint.kept.archive import Record
+    from ridgepoint.kept.merging import Merged
     from ridgepoint.models.summary import Summary
 
 
@@ -50,6 +52,21 @@ def record_title(record: Record) -> str:
     """Return a record in one line: its number, what it is, its name."""
     label = "" if record.label is None else f", {record.label!r}"
     return printable(f"{record.kind} {record.id}{label}: {one_line(record.name)}")
+
+
+def merged_lines(merged: Sequence[Merged]) -> Iterator[str]:
+    """Yield what became of records of elsewhere, one line each, and how many are new."""
+    for one in merged:
+        what = f"{one.kind} {one.id}"
+        label = "" if one.label is None else f", {one.label!r}"
+        kept = "kept as" if one.is_new else "already kept as"
+        line = f"{kept} {what}{label}: {one_line(one.name)}, of {one.origin}"
+        if one.is_renamed:
+            line += f" (another record is called {one.own_label!r})"
+        yield printable(line)
+    new = sum(one.is_new for one in merged)
+    already = "" if new == len(merged) else f", {len(merged) - new} already kept"
+    yield f"{amount(new, 'new record')}{already}"
 
 
 def verdict_in_short(summary: Summary | None) -> str:

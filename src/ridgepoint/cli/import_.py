@@ -1,0 +1,40 @@
+"""Put records of files and of other archives into the archive."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ridgepoint.cli import common
+
+
+@click.command("import")
+@click.argument(
+    "paths", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path)
+)
+@common.json_option
+@common.archive_option
+def command(*, paths: tuple[Path, ...], as_json: bool, archive_path: Path | None) -> None:
+    r"""Put records of files and of other archives into the archive, all of them or none.
+
+    FILE is a file written by 'export', a folder of such files, the file of a machine or a cluster,
+    or another archive. Each record gets a new number, which is printed. What is in the archive
+    already is not kept twice, and a name that another record has gets a number behind it.
+
+    \b
+    ridgepoint import baselines/
+    ridgepoint import node1.sqlite3 node2.sqlite3
+    """
+    from ridgepoint.core.documents import report
+    from ridgepoint.kept.archive import Archive
+    from ridgepoint.kept.transfer import import_all
+    from ridgepoint.show.tables.record_table import merged_lines
+
+    with Archive(archive_path) as archive:
+        merged = import_all(archive, paths)
+    if as_json:
+        common.print_json(report("import", {"records": merged}))
+        return
+    for line in merged_lines(merged):
+        click.echo(line)

@@ -92,6 +92,18 @@ def test_every_part_has_its_seconds():
     assert parts == [("misses", "most", 0.1), ("walks", "most", 0.05), ("kernel", "took", 0.02)]
 
 
+def test_page_walks_are_of_one_core_whatever_all_cores_reach():
+    """Four cores at once wait longer for memory, at pages of any size."""
+    crowded = replace(
+        MACHINE,
+        ceilings=(*MACHINE.ceilings, ceiling("dram", 4 * 8 / 160e-9, threads=4, name="chase")),
+    )
+    walking = program(counts(instructions=100_000_000), moved(dram=(64_000_000, 0)), runtime_s=0.2)
+    walks = [one for one in analyse(walking, crowded).explained.parts if one.code == "walks"]
+
+    assert [one.seconds for one in walks] == pytest.approx([0.05])
+
+
 def additions(instructions):
     """Return 50 million scalar additions in 60 ms: a chain takes 50 ms of it."""
     done = counts(flop(50_000_000, width=0, fma=False, operation="add"), instructions=instructions)

@@ -259,9 +259,12 @@ def walks_s(subject: Subject) -> float | None:
     """
     dram, line_bytes = subject.traffic("dram"), line_bytes_of(subject)
     chases = {
-        c.name: 8.0 * c.threads / c.rate.median
+        c.name: 8.0 / c.rate.median
         for c in subject.machine.ceilings
-        if c.resource == "dram" and c.rate is not None and c.name.partition(" ")[0] == CHASE
+        if c.resource == "dram"
+        and c.threads == 1
+        and c.rate is not None
+        and c.name.partition(" ")[0] == CHASE
     }
     small = next((seconds for name, seconds in chases.items() if name.endswith(_PAGES)), None)
     if dram is None or line_bytes is None or small is None or CHASE not in chases:

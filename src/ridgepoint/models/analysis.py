@@ -15,6 +15,7 @@ from ridgepoint.core.presenting import Presentable
 from ridgepoint.core.timed import TimedFunction
 from ridgepoint.models.advice import Advice, AdvisedPart, Subject, advice, whole_subject
 from ridgepoint.models.caches.working_sets import WorkingSet, working_sets
+from ridgepoint.models.causes import Cause, causes
 from ridgepoint.models.conclusion import Conclusion, conclude
 from ridgepoint.models.distributed import Verdict, judge
 from ridgepoint.models.explanations import Explained, explain, hot_function
@@ -217,6 +218,16 @@ class Analysis(Presentable):
             return None
         counts = self.measurement.counted.counts
         return conclude(self.placement, counts, explained=self.explained, hottest=self.hot_function)
+
+    @cached_property
+    def causes(self) -> tuple[Cause, ...]:
+        """Every resource and known cause: what limits it, what does not and why, what is unknown.
+
+        Empty: there is no machine, or it has no ceiling for anything that the program uses.
+        """
+        if self.subject is None or self.conclusion is None:
+            return ()
+        return causes(self.subject, self.conclusion, self.of_ranks)
 
     @cached_property
     def advice(self) -> tuple[Advice, ...]:

@@ -14,13 +14,13 @@ from ridgepoint.models.thresholds import EXPLAINS, FAR_BELOW, LEAST_GAIN
 
 # A line that is used completely is fetched once per its size in loads and stores. Above this
 # factor, half of each line is moved without use.
-_PART_OF_LINE = 2.0
+PART_OF_LINE = 2.0
 # A program that loads each byte from memory exactly once has as many loads as reads: partial
 # lines at the ends of arrays and start-up code make less of a difference.
 _LOADS_ARE_READS = 1.05
 # Reads of data that is then overwritten are at least a quarter of the traffic of any loop that
 # writes one array and reads two others.
-_WRITES_MATTER = 0.2
+WRITES_MATTER = 0.2
 # Written data that is still in the caches at the end would be read from there, not from memory:
 # its part must be small.
 _BEYOND_CACHES = 4
@@ -140,7 +140,7 @@ def _part_lines(subject: Subject) -> Iterator[Advice]:
     if l1 is None or l2 is None or l1.write_bytes is None:
         return
     used = float(l1.read_bytes + l1.write_bytes)
-    if not used or l2.read_bytes < _PART_OF_LINE * used:
+    if not used or l2.read_bytes < PART_OF_LINE * used:
         return
     changes = {
         f"{level}_{direction}": min(_amount(subject, f"{level}_{direction}"), float(most))
@@ -184,9 +184,9 @@ def _write_allocate(subject: Subject) -> Iterator[Advice]:
     ):
         return
     mover, function = _mover(subject, "dram")
-    certain, possible = _overwritten(subject, function)
+    certain, possible = overwritten_bytes(subject, function)
     most = min(certain or possible, float(dram.write_bytes))
-    if most < _WRITES_MATTER * (dram.read_bytes + dram.write_bytes):
+    if most < WRITES_MATTER * (dram.read_bytes + dram.write_bytes):
         return
     after = subject.memory_with({"dram_read": dram.read_bytes - most})
     gain = min(subject.memory_s["dram"] / after["dram"], subject.allowed(subject.bound_s(after)))
@@ -210,7 +210,9 @@ def _write_allocate(subject: Subject) -> Iterator[Advice]:
     )
 
 
-def _overwritten(subject: Subject, function: FunctionCounts | None) -> tuple[float, float]:
+def overwritten_bytes(
+    subject: Subject, function: FunctionCounts | None = None
+) -> tuple[float, float]:
     """Return the bytes read only to be overwritten: a lower and an upper limit.
 
     Reads beyond the loaded bytes are for stores. Where loads are as many bytes as reads, each

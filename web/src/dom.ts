@@ -21,3 +21,15 @@ export function make<K extends keyof HTMLElementTagNameMap>(
   element.append(...children.filter((child) => child !== null));
   return element;
 }
+
+/** Returns an element of SVG. */
+export function makeSvg<K extends keyof SVGElementTagNameMap>(
+  tag: K,
+  attributes: Readonly<Record<string, string | number>> = {},
+  ...children: readonly (Node | string)[]
+): SVGElementTagNameMap[K] {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
+  element.append(...children);
+  return element;
+}

@@ -20,6 +20,8 @@ export interface ViewState {
   search: string;
   /** Keys of the subjects that the search lets through; null: all. */
   found: ReadonlySet<string> | null;
+  /** Key of the fact of the selected subject that is explained; empty: none. */
+  asked: string;
 }
 
 export type Theme = "system" | "light" | "dark";
@@ -73,6 +75,7 @@ export function initialState(view: View): ViewState {
     bySize: true,
     search: "",
     found: null,
+    asked: "",
   };
 }
 

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import type { Subject, View } from "../src/document";
 import {
   initialState,
   isChosen,
@@ -9,46 +8,7 @@ import {
   select,
   subjectFilter,
 } from "../src/state";
-
-function subject(key: string, share: number | null, parent: string | null = null): Subject {
-  return {
-    key,
-    name: key,
-    kind: "function",
-    parent,
-    share,
-    facts: [],
-    advice: [],
-    ruled_out: [],
-    cautions: [],
-    lines: [],
-  };
-}
-
-function viewOf(...subjects: Subject[]): View {
-  return {
-    key: "v",
-    kind: "roofline",
-    title: "Roofline",
-    charts: [],
-    controls: [
-      {
-        tag: "level",
-        title: "Levels",
-        options: [
-          { value: "L1", title: "L1" },
-          { value: "DRAM", title: "DRAM" },
-        ],
-        initial: ["DRAM"],
-        exclusive: false,
-      },
-    ],
-    table: null,
-    subjects,
-    coverage: null,
-    notes: [],
-  };
-}
+import { subject, viewOf } from "./documents";
 
 describe("isChosen", () => {
   test.each([

@@ -1,0 +1,81 @@
+/** The dialog that says what can be done, and the keys that do it. */
+
+import { make } from "../dom";
+
+const KEYS: readonly (readonly [string, string])[] = [
+  ["?", "this help"],
+  ["1 … 9", "show a view"],
+  ["/", "search the table"],
+  ["c", "go to the chart"],
+  ["t", "go to the table"],
+  ["p", "go to the panel of what is selected"],
+  ["d", "light, dark, or as the system says"],
+  ["Esc", "select nothing"],
+  ["↑ ↓ ← →", "in the chart or the table: to the next point or cell"],
+  ["Enter", "select it; in a table's cell: how was this computed?"],
+];
+const SEARCHES: readonly (readonly [string, string])[] = [
+  ["gemm", "rows in which this word is"],
+  ["-gemm", "rows in which it is not"],
+  ['"two words"', "rows in which both stand so"],
+  ["time > 5%", "a column, named by its title or the beginning of it, and a value: > >= < <= = !="],
+  ["time > 2 ms", "with a unit, or k, M, G, m, u, n"],
+  ["name ~ gemm", "a column whose text contains this; !~ does not"],
+  ["time = unknown", "rows that have no value there"],
+  ["a or b", "either; words that stand beside each other must all be there"],
+];
+
+export class Help {
+  readonly element: HTMLDialogElement;
+  readonly #keys: HTMLInputElement;
+
+  constructor() {
+    this.#keys = make("input", { type: "checkbox", id: "keys", checked: true });
+    this.element = make(
+      "dialog",
+      { "aria-labelledby": "help", class: "help" },
+      make("h2", { id: "help" }, "How to use this page"),
+      make(
+        "p",
+        {},
+        "Point at anything to see its numbers. Click a point or a row to see how they were computed, advice and source lines; click again with Ctrl or Shift to select several. Double-click a point to join its levels by a line.",
+      ),
+      make("h3", {}, "Keys"),
+      listOf(KEYS, "kbd"),
+      make("label", { class: "alone" }, this.#keys, "Single letters and figures are keys"),
+      make("h3", {}, "Searching a table"),
+      listOf(SEARCHES, "code"),
+      make("h3", {}, "Saving"),
+      make(
+        "p",
+        {},
+        "The buttons save the data of the page (JSON), the rows that are shown (CSV), and the chart as it is shown (SVG, PNG). The address of the page keeps what you chose, so that you can link to it. Printing prints all views.",
+      ),
+      make(
+        "form",
+        { method: "dialog" },
+        make("button", { type: "submit", autofocus: true }, "Close"),
+      ),
+    );
+    this.element.addEventListener("click", (event) => {
+      if (event.target === this.element) this.element.close();
+    });
+  }
+
+  /** Whether single letters are keys; whoever speaks to the computer may not want that. */
+  get hasKeys(): boolean {
+    return this.#keys.checked;
+  }
+
+  open(): void {
+    if (!this.element.open) this.element.showModal();
+  }
+}
+
+function listOf(rows: readonly (readonly [string, string])[], tag: "kbd" | "code"): HTMLElement {
+  const parts = rows.flatMap(([name, text]) => [
+    make("dt", {}, make(tag, {}, name)),
+    make("dd", {}, text),
+  ]);
+  return make("dl", {}, ...parts);
+}

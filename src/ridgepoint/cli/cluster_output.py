@@ -7,17 +7,20 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ridgepoint.cli.common import console, print_json
+from ridgepoint.cli.tables import beside
 from ridgepoint.core.documents import to_fields
 from ridgepoint.core.measured_cluster import MeasuredCluster
+from ridgepoint.show.data_tables.machine import cluster_tables
 from ridgepoint.show.tables import network_table
 
 
 def show_cluster(cluster: MeasuredCluster, *, as_json: bool) -> None:
-    """Print a cluster on standard output."""
-    if as_json:
-        print_json(to_fields(cluster))
-    else:
-        console().print(network_table.cluster(cluster))
+    """Print a cluster on standard output, and write its tables."""
+    with beside(lambda: cluster_tables(cluster), as_json=as_json) as is_shown:
+        if as_json:
+            print_json(to_fields(cluster))
+        elif is_shown:
+            console().print(network_table.cluster(cluster))
     sys.stdout.flush()
 
 

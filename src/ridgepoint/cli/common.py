@@ -68,7 +68,7 @@ kept_work_option = _work_option(
 _NOT_ASKED = frozenset(
     {
         *("archive_path", "as_json", "bandwidths", "label", "machine_names", "no_plot", "note"),
-        *("outputs", "per_cycle", "program"),
+        *("csv", "outputs", "parquet", "per_cycle", "program", "table_names"),
     }
 )
 

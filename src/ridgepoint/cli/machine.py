@@ -11,6 +11,7 @@ import click
 
 from ridgepoint.cli import common
 from ridgepoint.cli.numbers import NumberRange
+from ridgepoint.cli.tables import OF_MACHINE, require_tables, tables_option
 
 if TYPE_CHECKING:
     from ridgepoint.cli.progress import Progress
@@ -56,6 +57,7 @@ _CONFIRMATIONS = 2
 @common.label_option
 @common.note_option
 @common.json_option
+@tables_option(*OF_MACHINE)
 @common.output_option("the machine's roofline")
 @common.archive_option
 def command(
@@ -95,6 +97,7 @@ def command(
     from ridgepoint.kept.archive import Archive
     from ridgepoint.kept.lookup import named_machine
 
+    require_tables(as_json=as_json)
     if device is not None and (explained is not None or geometry is not None):
         raise click.UsageError(
             "--explain and --cache apply to CPUs only: they cannot be combined with --device"

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ridgepoint.cli.common import console, print_json
+from ridgepoint.cli.tables import beside
 from ridgepoint.core import documents
 from ridgepoint.core.documents import fields_of, render
 from ridgepoint.core.errors import RidgepointError
@@ -20,6 +21,8 @@ from ridgepoint.models.comparison import Comparison
 from ridgepoint.show import draw_text
 from ridgepoint.show.charts.miss_curve import miss_curve_chart
 from ridgepoint.show.charts.roofline import roofline_chart, roofline_picture
+from ridgepoint.show.data_tables.machine import changes_table, machine_tables, samples_table
+from ridgepoint.show.data_tables.run import run_tables
 from ridgepoint.show.report import machine_fields, report
 from ridgepoint.show.tables import explanation, machine_table, run_table
 from ridgepoint.show.tables.comparison_table import comparison as comparison_table
@@ -29,6 +32,7 @@ from ridgepoint.show.words import printable, program_name
 if TYPE_CHECKING:
     from ridgepoint.ceilings.explain import Explanation
     from ridgepoint.cli.view_options import Viewing
+    from ridgepoint.core.table import Table
     from ridgepoint.show.chart import Chart, Page
 
 _PLOT_COLUMNS = 78
@@ -36,11 +40,12 @@ _PLOT_LINES = 22
 
 
 def show_machine(machine: Machine, *, as_json: bool, every_caution: bool = False) -> None:
-    """Print a machine on standard output."""
-    if as_json:
-        print_json(machine_fields(machine))
-    else:
-        console().print(machine_table.machine(machine, every_caution=every_caution))
+    """Print a machine on standard output, and write its tables."""
+    with beside(lambda: machine_tables(machine), as_json=as_json) as is_shown:
+        if as_json:
+            print_json(machine_fields(machine))
+        elif is_shown:
+            console().print(machine_table.machine(machine, every_caution=every_caution))
 
 
 def write_machine(machine: Machine, outputs: Sequence[Path]) -> None:
@@ -51,10 +56,19 @@ def write_machine(machine: Machine, outputs: Sequence[Path]) -> None:
 def show_comparison(
     comparison: Comparison, baseline: Machine, machine: Machine, *, as_json: bool
 ) -> None:
-    """Print how a machine compares with its baseline on standard output."""
-    if not as_json:
-        console().print(comparison_table(comparison))
-        return
+    """Print how a machine compares with its baseline on standard output, and write its tables."""
+
+    def tables() -> tuple[Table, ...]:
+        return changes_table(comparison), *machine_tables(machine)
+
+    with beside(tables, as_json=as_json) as is_shown:
+        if as_json:
+            print_json(_compared(comparison, baseline, machine))
+        elif is_shown:
+            console().print(comparison_table(comparison))
+
+
+def _compared(comparison: Comparison, baseline: Machine, machine: Machine) -> dict[str, Any]:
     fields = {
         "baseline": fields_of(baseline, "name", "created", "host"),
         "machine": fields_of(machine, "name", "created", "host"),
@@ -70,14 +84,23 @@ def show_comparison(
         "fell": comparison.count("fell"),
         "cautions": comparison.cautions,
     }
-    print_json(documents.report("check", fields))
+    return documents.report("check", fields)
 
 
 def show_explanations(explanations: Sequence[Explanation], *, as_json: bool) -> None:
     """Print ceilings taken apart on standard output: all are of one kernel, or of like ones."""
-    if as_json:
-        print_json(_explained(explanations))
-        return
+
+    def tables() -> tuple[Table, ...]:
+        return (samples_table([explained.ceiling for explained in explanations]),)
+
+    with beside(tables, as_json=as_json) as is_shown:
+        if as_json:
+            print_json(_explained(explanations))
+        elif is_shown:
+            _print_explanations(explanations)
+
+
+def _print_explanations(explanations: Sequence[Explanation]) -> None:
     out = console()
     shown_codes = set()
     for explained in explanations:
@@ -141,9 +164,17 @@ def show_run(
     every_caution : bool
         Whether to tell those in full, too, that could not change the verdict.
     """
-    if as_json:
-        print_json(report(analysis, viewing.others))
-        return
+    with beside(lambda: run_tables(analysis), as_json=as_json) as is_shown:
+        if as_json:
+            print_json(report(analysis, viewing.others))
+        elif is_shown or stderr:
+            _print_run(analysis, viewing, plot=plot, stderr=stderr, every_caution=every_caution)
+
+
+def _print_run(
+    analysis: Analysis, viewing: Viewing, *, plot: bool, stderr: bool, every_caution: bool
+) -> None:
+    """Print the report of a measured program for a reader."""
     out = console(stderr=stderr)
     table = run_table.run(
         analysis,

@@ -12,6 +12,7 @@ import click
 
 from ridgepoint.cli import common
 from ridgepoint.cli.run_options import RunOptions
+from ridgepoint.cli.tables import prints_document, require_tables
 
 if TYPE_CHECKING:
     from ridgepoint.cluster.task import MeterName
@@ -129,6 +130,7 @@ def run_ranks(ranks: Ranks, options: RunOptions) -> int:
     from ridgepoint.models.distributed import machine_for
 
     _require_none(options)
+    require_tables(as_json=options.as_json)
     common.require_figure_endings(options.outputs, also=(".json",))
     chosen, geometry = options.chosen_machine(), options.geometry
     viewing = options.viewing()
@@ -141,7 +143,7 @@ def run_ranks(ranks: Ranks, options: RunOptions) -> int:
         timeout_s=options.timeout_s,
         counts_only=options.counts_only,
         ignore_status=options.ignore_status,
-        output="stderr" if options.as_json else "own",
+        output="stderr" if prints_document(as_json=options.as_json) else "own",
     )
     launcher = find_launcher(ranks.count, text=ranks.launcher, hosts=ranks.hosts)
     with Archive(options.archive_path) as archive, common.progress() as shown:

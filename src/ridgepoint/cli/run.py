@@ -10,6 +10,7 @@ import click
 from ridgepoint.cli import common
 from ridgepoint.cli.numbers import NumberRange
 from ridgepoint.cli.run_options import RunOptions
+from ridgepoint.cli.tables import OF_RUN, prints_document, require_tables, tables_option
 from ridgepoint.cli.view_options import bandwidth_option, machines_option, per_cycle_option
 
 if TYPE_CHECKING:
@@ -147,6 +148,7 @@ if TYPE_CHECKING:
 @common.label_option
 @common.note_option
 @common.json_option
+@tables_option(*OF_RUN)
 @common.output_option("the figure (or, with .json, the report)")
 @common.archive_option
 def command(*, mpi_ranks: int | None, launcher: str | None, **options: Any) -> int:
@@ -255,7 +257,7 @@ def _measured(
         counts_only=options.counts_only,
         functions=options.functions,
         ignore_status=options.ignore_status,
-        output="stderr" if options.as_json else "own",
+        output="stderr" if prints_document(as_json=options.as_json) else "own",
         progress=shown.step,
         when_timed=when_timed,
     )
@@ -276,6 +278,7 @@ def _refuse(options: RunOptions) -> None:
         _require_whole(options.counts_only or is_part)
     if options.meter_name == "ncu":
         _require_gpu(options.machine_names, functions=options.functions)
+    require_tables(as_json=options.as_json)
     common.require_figure_endings(options.outputs, also=(".json",))
     resolve(options.program)
     if options.geometry is not None:

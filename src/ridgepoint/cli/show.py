@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ridgepoint.cli import common
+from ridgepoint.cli.tables import OF_MACHINE, OF_RUN, beside, tables_option
 from ridgepoint.cli.view_options import (
     Viewing,
     bandwidth_option,
@@ -18,8 +19,11 @@ from ridgepoint.cli.view_options import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ridgepoint.core.machine import Machine
     from ridgepoint.core.measurement import Measurement
+    from ridgepoint.core.table import Table
     from ridgepoint.kept.lookup import Kept
     from ridgepoint.models.analysis import Analysis
     from ridgepoint.models.one_bandwidth import Bandwidth
@@ -39,6 +43,7 @@ if TYPE_CHECKING:
     help="Also show in full the cautions that could not change a verdict.",
 )
 @common.json_option
+@tables_option(*OF_RUN, *OF_MACHINE)
 @common.archive_option
 def command(
     *,
@@ -79,16 +84,17 @@ def command(
     for value in kept_values:
         if not isinstance(value, Timing | tuple):
             shown.require_machine(value.name)
-    if as_json and len(kept_values) > 1:
-        documents = [_document(value, shown) for value in kept_values]
-        common.print_json(report("records", {"records": documents}))
-    elif as_json:
-        common.print_json(_document(kept_values[0], shown))
-    else:
-        for number, value in enumerate(kept_values):
-            if number:
-                common.console().rule(style="")
-            _show(value, shown)
+    with beside(lambda: _tables(targets, kept_values, shown), as_json=as_json) as is_shown:
+        if as_json and len(kept_values) > 1:
+            documents = [_document(value, shown) for value in kept_values]
+            common.print_json(report("records", {"records": documents}))
+        elif as_json:
+            common.print_json(_document(kept_values[0], shown))
+        elif is_shown:
+            for number, value in enumerate(kept_values):
+                if number:
+                    common.console().rule(style="")
+                _show(value, shown)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,6 +159,30 @@ def _document(value: Kept, shown: _Shown) -> dict[str, Any]:
     if not isinstance(value, tuple):
         return machine_fields(value) if isinstance(value, Machine) else to_fields(value)
     return report(shown.analysis(*value), shown.viewing.others)
+
+
+def _tables(targets: Sequence[str], values: Sequence[Kept], shown: _Shown) -> tuple[Table, ...]:
+    """Return the tables of one record, or those of several, each with a column that says whose."""
+    from ridgepoint.show.data_tables.together import together
+
+    if len(values) == 1:
+        return _tables_of(values[0], shown)
+    return together(
+        [(target, _tables_of(value, shown)) for target, value in zip(targets, values, strict=True)]
+    )
+
+
+def _tables_of(value: Kept, shown: _Shown) -> tuple[Table, ...]:
+    from ridgepoint.core.machine import Machine
+    from ridgepoint.core.measurement import Timing
+    from ridgepoint.show.data_tables.machine import cluster_tables, machine_tables
+    from ridgepoint.show.data_tables.run import run_tables, timing_tables
+
+    if isinstance(value, Timing):
+        return timing_tables(value)
+    if isinstance(value, tuple):
+        return run_tables(shown.analysis(*value))
+    return machine_tables(value) if isinstance(value, Machine) else cluster_tables(value)
 
 
 def _show(value: Kept, shown: _Shown) -> None:

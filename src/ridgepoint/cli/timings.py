@@ -7,12 +7,14 @@ from dataclasses import replace
 
 from ridgepoint.cli import common
 from ridgepoint.cli.run_options import RunOptions
+from ridgepoint.cli.tables import beside
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.documents import render
 from ridgepoint.core.errors import Interrupted, RidgepointError, status_of
 from ridgepoint.core.measurement import Timing
 from ridgepoint.kept.archive import Archive
 from ridgepoint.kept.files import replace_file
+from ridgepoint.show.data_tables.run import timing_tables
 from ridgepoint.show.report import timing_report
 from ridgepoint.show.tables.timing_table import timing as timing_table
 from ridgepoint.show.words import printable
@@ -28,10 +30,11 @@ def show_timing(timing: Timing, *, as_json: bool, stderr: bool = False) -> None:
     stderr : bool
         Whether the report goes to standard error, since standard output is the program's.
     """
-    if as_json:
-        common.print_json(timing_report(timing))
-    else:
-        common.console(stderr=stderr).print(timing_table(timing))
+    with beside(lambda: timing_tables(timing), as_json=as_json) as is_shown:
+        if as_json:
+            common.print_json(timing_report(timing))
+        elif is_shown or stderr:
+            common.console(stderr=stderr).print(timing_table(timing))
 
 
 def end_without_counts(

@@ -1,0 +1,232 @@
+"""The options --csv, --parquet and --table, and what writes the tables that they ask for.
+
+A command says with `tables_option` which tables it has, and makes its report inside of `beside`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from ridgepoint.cli.common import made_folder, require_folder
+from ridgepoint.core.errors import RidgepointError
+
+if TYPE_CHECKING:
+    from ridgepoint.core.table import Table
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+OF_RUN = (*("parts", "levels", "lines", "mix", "samples", "miss_curve", "ranks", "cautions"),)
+OF_MACHINE = (
+    *("ceilings", "ceiling_samples", "caches", "latency", "machine_cautions"),
+    *("changes", "network", "nodes"),
+)
+"""Names of the tables of commands, known before anything that makes them is imported."""
+
+_ASKED = "ridgepoint.cli.tables"
+_STDOUT = "-"
+
+
+@dataclass(slots=True)
+class _Asked:
+    """What a user asks for: files by their format, and names of tables; empty: the first one."""
+
+    files: dict[str, list[str]] = field(default_factory=lambda: {"csv": [], "parquet": []})
+    names: tuple[str, ...] = ()
+    is_being_written: bool = False
+
+    @property
+    def is_on_stdout(self) -> bool:
+        return _STDOUT in self.files["csv"]
+
+
+def tables_option(*names: str) -> Callable[[_Command], _Command]:
+    """Return the options for tables, of which the command gets nothing: `beside` knows them.
+
+    Parameters
+    ----------
+    *names : str
+        Names of the command's tables; the first one is written unless another is asked for.
+    """
+    first, *others = names
+    which = "" if not others else f" ('{first}', or --table)"
+
+    def decorated(command: _Command) -> _Command:
+        options = [
+            click.option(
+                "--csv",
+                multiple=True,
+                metavar="FILE",
+                expose_value=False,
+                callback=_files,
+                help=f"Write the table{which} to FILE as CSV; - prints it instead of the report. "
+                "In a folder, each table gets a file of its own.",
+            ),
+            click.option(
+                "--parquet",
+                multiple=True,
+                metavar="FILE",
+                expose_value=False,
+                callback=_files,
+                help="Write it to FILE as Parquet (pip install 'ridgepoint[parquet]').",
+            ),
+        ]
+        if others:
+            options.append(
+                click.option(
+                    "--table",
+                    "table_names",
+                    multiple=True,
+                    type=click.Choice(names),
+                    expose_value=False,
+                    callback=_names,
+                    help="With --csv or --parquet, the table to write; of a folder, may be "
+                    f"repeated.  [default: {first}; of a folder, all]",
+                )
+            )
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorated
+
+
+def prints_document(*, as_json: bool) -> bool:
+    """Return whether standard output is for a document, JSON or CSV, and for nothing else."""
+    return as_json or _asked(click.get_current_context(silent=True)).is_on_stdout
+
+
+@contextmanager
+def beside(tables: Callable[[], Sequence[Table]], *, as_json: bool) -> Iterator[bool]:
+    """Give whether to show the report, and write the tables that were asked for after it.
+
+    They are written even if the report cannot be shown. Within another `beside`, whose tables
+    hold these too, nothing is written.
+
+    Parameters
+    ----------
+    tables : callable
+        Returns all tables of the result, the one that is written by default first. Called only if
+        one is asked for.
+    as_json : bool
+        Whether the report is JSON.
+
+    Raises
+    ------
+    click.UsageError
+        If both JSON and CSV are to be printed.
+    RidgepointError
+        If there is no such table, or it cannot be written.
+    """
+    asked = _asked(click.get_current_context(silent=True))
+    _require_one_document(asked, as_json=as_json)
+    if asked.is_being_written or not any(asked.files.values()):
+        yield not asked.is_on_stdout
+        return
+    asked.is_being_written = True
+    try:
+        yield not asked.is_on_stdout
+    finally:
+        asked.is_being_written = False
+        _write(asked, tables())
+
+
+def require_tables(*, as_json: bool) -> None:
+    """Refuse options for tables that contradict each other, before anything long begins.
+
+    Raises
+    ------
+    click.UsageError
+    """
+    _require_one_document(_asked(click.get_current_context()), as_json=as_json)
+
+
+def _asked(context: click.Context | None) -> _Asked:
+    if context is None:
+        return _Asked()
+    asked = context.meta.setdefault(_ASKED, _Asked())
+    assert isinstance(asked, _Asked)
+    return asked
+
+
+def _files(context: click.Context, parameter: click.Parameter, files: tuple[str, ...]) -> None:
+    """Remember files, and refuse those that could not be written afterwards."""
+    made = parameter.name or ""
+    for name in files:
+        if not name or "\0" in name:
+            raise click.BadParameter("the name of the file is empty")
+        if name == _STDOUT:
+            if made == "parquet":
+                raise click.BadParameter("Parquet cannot be printed: name a file")
+        elif not _is_folder(name):
+            require_folder(Path(name))
+    if files and made == "parquet":
+        from ridgepoint.core.frames import require
+
+        require("pyarrow", "parquet", what="a Parquet file")
+    _asked(context).files[made].extend(files)
+
+
+def _names(context: click.Context, parameter: click.Parameter, names: tuple[str, ...]) -> None:
+    _asked(context).names = names
+
+
+def _require_one_document(asked: _Asked, *, as_json: bool) -> None:
+    names = [name for files in asked.files.values() for name in files]
+    if as_json and asked.is_on_stdout:
+        raise click.UsageError("--json and --csv - both print on standard output: give one")
+    if asked.names and not names:
+        raise click.UsageError("--table applies only with --csv or --parquet")
+    if len(set(asked.names)) > 1 and not all(map(_is_folder, names)):
+        raise click.UsageError("a file holds one table: give one --table, or a folder")
+
+
+def _is_folder(name: str) -> bool:
+    return name.endswith("/") or Path(name).is_dir()
+
+
+def _write(asked: _Asked, tables: Sequence[Table]) -> None:
+    """Write or print what was asked for.
+
+    Raises
+    ------
+    RidgepointError
+    """
+    by_name = {table.name: table for table in tables}
+    for name in asked.names:
+        if name not in by_name:
+            raise RidgepointError(
+                f"cannot write the table {name!r}",
+                reason="this result has no such table",
+                remedy=f"use one of {', '.join(by_name)}",
+            )
+    chosen = [by_name[name] for name in dict.fromkeys(asked.names)]
+    for kind, files in asked.files.items():
+        for name in files:
+            if not _is_folder(name):
+                _write_one((chosen or tables)[0], kind, name)
+                continue
+            folder = made_folder(Path(name))
+            for table in chosen or tables:
+                _write_one(table, kind, str(folder / f"{table.name}.{kind}"))
+
+
+def _write_one(table: Table, kind: str, name: str) -> None:
+    from ridgepoint.core.csv_text import csv_text
+    from ridgepoint.core.frames import parquet
+    from ridgepoint.kept.files import replace_file
+
+    content = parquet(table) if kind == "parquet" else csv_text(table).encode()
+    if name != _STDOUT:
+        replace_file(Path(name), content, what="the table")
+        return
+    # Not as text, which would end lines twice.
+    sys.stdout.flush()
+    sys.stdout.buffer.write(content)
+    sys.stdout.buffer.flush()

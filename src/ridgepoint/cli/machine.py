@@ -57,7 +57,7 @@ _CONFIRMATIONS = 2
 @common.label_option
 @common.note_option
 @common.json_option
-@tables_option(*OF_MACHINE)
+@tables_option(*OF_MACHINE, main="ceilings, changes or network")
 @common.output_option("the machine's roofline")
 @common.archive_option
 def command(

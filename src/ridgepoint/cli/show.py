@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     help="Also show in full the cautions that could not change a verdict.",
 )
 @common.json_option
-@tables_option(*OF_RUN, *OF_MACHINE)
+@tables_option(*OF_RUN, *OF_MACHINE, main="parts, ceilings or network")
 @common.archive_option
 def command(
     *,

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
+TABLES = ("csv", "parquet", "table_names")
+"""What click calls these options."""
+
 OF_RUN = (*("parts", "levels", "lines", "mix", "samples", "miss_curve", "ranks", "cautions"),)
 OF_MACHINE = (
     *("ceilings", "ceiling_samples", "caches", "latency", "machine_cautions"),
@@ -46,16 +49,18 @@ class _Asked:
         return _STDOUT in self.files["csv"]
 
 
-def tables_option(*names: str) -> Callable[[_Command], _Command]:
+def tables_option(*names: str, main: str = "") -> Callable[[_Command], _Command]:
     """Return the options for tables, of which the command gets nothing: `beside` knows them.
 
     Parameters
     ----------
     *names : str
-        Names of the command's tables; the first one is written unless another is asked for.
+        Names of the command's tables.
+    main : str
+        What is written unless a table is named, for the help; empty: the first one.
     """
-    first, *others = names
-    which = "" if not others else f" ('{first}', or --table)"
+    others = names[1:]
+    folder = "; if FILE is a folder, every table is written there" if others else ""
 
     def decorated(command: _Command) -> _Command:
         options = [
@@ -65,8 +70,8 @@ def tables_option(*names: str) -> Callable[[_Command], _Command]:
                 metavar="FILE",
                 expose_value=False,
                 callback=_files,
-                help=f"Write the table{which} to FILE as CSV; - prints it instead of the report. "
-                "In a folder, each table gets a file of its own.",
+                help=f"Write the results as a table of CSV to FILE{folder}. With -, print it "
+                "instead of the report.",
             ),
             click.option(
                 "--parquet",
@@ -74,7 +79,7 @@ def tables_option(*names: str) -> Callable[[_Command], _Command]:
                 metavar="FILE",
                 expose_value=False,
                 callback=_files,
-                help="Write it to FILE as Parquet (pip install 'ridgepoint[parquet]').",
+                help="The same as Parquet (pip install 'ridgepoint[parquet]').",
             ),
         ]
         if others:
@@ -84,10 +89,11 @@ def tables_option(*names: str) -> Callable[[_Command], _Command]:
                     "table_names",
                     multiple=True,
                     type=click.Choice(names),
+                    metavar="TABLE",
                     expose_value=False,
                     callback=_names,
-                    help="With --csv or --parquet, the table to write; of a folder, may be "
-                    f"repeated.  [default: {first}; of a folder, all]",
+                    help="With --csv or --parquet, which table to write. Of a folder, may be "
+                    f"repeated: {_listed(names)}.  [default: {main or names[0]}]",
                 )
             )
         for option in reversed(options):
@@ -95,6 +101,10 @@ def tables_option(*names: str) -> Callable[[_Command], _Command]:
         return command
 
     return decorated
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} or {names[-1]}"
 
 
 def prints_document(*, as_json: bool) -> bool:

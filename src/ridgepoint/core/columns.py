@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ridgepoint.core.table import Column, Kind
 
 
@@ -32,6 +34,11 @@ def flag(key: str, help: str, title: str = "") -> Column:
 
 def _column(key: str, help: str, title: str, kind: Kind, unit: str = "") -> Column:
     return Column(key=key, title=title or key.replace("_", " "), kind=kind, unit=unit, help=help)
+
+
+def rate(key: str, help: str, title: str = "") -> Column:
+    """Return a column of rates, each in the unit that its row states."""
+    return replace(number(key, f"{help[:-1]}, in the row's unit.", title), unit_key="unit")
 
 
 CAUTIONS = (

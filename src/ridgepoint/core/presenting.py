@@ -14,8 +14,13 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from ridgepoint.core.table import Table
 
 _FEW = 3
 _LONGEST = 60
@@ -32,6 +37,18 @@ class Presenter(Protocol):
 
     def plot(self, *values: Any, **options: Any) -> Figure:
         """Return a picture of results together."""
+
+    def table(self, value: Presentable, /, name: str = "") -> Table:
+        """Return one table of a result."""
+
+    def frame(self, value: Presentable, /, name: str = "") -> pd.DataFrame:
+        """Return one table of a result as a frame of pandas."""
+
+    def save_table(self, table: Presentable, path: str | Path, /) -> None:
+        """Write a table to a file, in the format of its ending."""
+
+    def arrow_stream(self, table: Presentable, schema: object, /) -> object:
+        """Return a table as a stream of Arrow, for other libraries."""
 
 
 _LOADERS: list[Callable[[], Presenter]] = []
@@ -93,6 +110,36 @@ class Presentable:
             Axes of their final size to draw on; None: new ones.
         """
         return presenter().plot(self, ax=ax)
+
+    def table(self, name: str = "") -> Table:
+        """Return one of its tables of raw values, as ``--csv`` and ``--parquet`` write them.
+
+        Parameters
+        ----------
+        name : str
+            As ``--table``, such as ``levels``; empty: the main one.
+
+        Raises
+        ------
+        RidgepointError
+            If it has no such table.
+        """
+        return presenter().table(self, name)
+
+    def frame(self, name: str = "") -> pd.DataFrame:
+        """Return one of its tables as a frame of pandas, whose `attrs` hold the units.
+
+        Parameters
+        ----------
+        name : str
+            As for `table`.
+
+        Raises
+        ------
+        RidgepointError
+            If it has no such table, or pandas is not installed.
+        """
+        return presenter().frame(self, name)
 
     def _repr_html_(self) -> str:
         return presenter().html(self)

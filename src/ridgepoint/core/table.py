@@ -8,13 +8,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
 from ridgepoint.core.documents import legible
 from ridgepoint.core.estimate import Estimate
-from ridgepoint.core.presenting import Presentable, amount
+from ridgepoint.core.presenting import Presentable, amount, presenter
 
 Kind = Literal["text", "count", "number", "share", "flag"]
 """Of a column's cells: str, int, float, float from 0 (of 1, which is all), bool."""
@@ -65,6 +66,8 @@ class Column:
         column of its own for it.
     help : str
         What it is, in a sentence.
+    unit_key : str
+        Key of the column that holds the unit of each row's cell; empty: `unit` is that of all.
     end : {"low", "high"} or None
         Which end of an interval it is; None: it is no end.
     of : str or None
@@ -76,6 +79,7 @@ class Column:
     kind: Kind = "text"
     unit: str = ""
     help: str = ""
+    unit_key: str = ""
     end: Literal["low", "high"] | None = None
     of: str | None = None
 
@@ -219,6 +223,21 @@ class Table(Presentable):
     def records(self) -> list[dict[str, Cell]]:
         """Return each row as a dict by key."""
         return [dict(zip(self.keys, row, strict=True)) for row in self.rows]
+
+    def save(self, path: str | Path) -> None:
+        """Write the table to a file, as CSV or Parquet by its ending.
+
+        Raises
+        ------
+        RidgepointError
+            If the ending is neither ``.csv`` nor ``.parquet``, pyarrow is not installed, or the
+            file cannot be written.
+        """
+        presenter().save_table(self, path)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Return the table to libraries that read Arrow, such as polars and DuckDB."""
+        return presenter().arrow_stream(self, requested_schema)
 
     def without_empty_columns(self, *, keep: Sequence[str] = ()) -> Table:
         """Return the table without columns of which nothing is known, for people to look at."""

@@ -13,7 +13,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import msgspec
 import platformdirs
@@ -45,6 +45,11 @@ from ridgepoint.kept.merging import Merged, merge
 from ridgepoint.kept.portable import Portable
 from ridgepoint.models.condensed import condensed
 from ridgepoint.models.summary import summary_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ridgepoint.core.table import Table
 
 __all__ = ["Archive", "Record", "default_path", "require_label"]
 
@@ -209,6 +214,27 @@ class Archive:
         """Return all records, oldest first; none if there is no archive yet."""
         rows = self._listed("?1 IS NULL OR kind = ?1 ORDER BY record.id", kind)
         return [record_of(row) for row in rows]
+
+    def table(self) -> Table:
+        """Return a table of all records, oldest first: see docs/tables.md."""
+        from ridgepoint.kept.record_table import records_table
+
+        return records_table(self.records())
+
+    def frame(self) -> pd.DataFrame:
+        """Return a frame of pandas with a row for each record, oldest first.
+
+        Its `attrs` hold the ``units`` of its columns. `Archive.measurement` and `load` give the
+        records themselves, whose own `frame` has their parts.
+
+        Raises
+        ------
+        RidgepointError
+            If pandas is not installed.
+        """
+        from ridgepoint.core.frames import frame
+
+        return frame(self.table())
 
     def record(self, id: int) -> Record:
         """Return the description of one record.

@@ -10,25 +10,33 @@ import html as markup
 import io
 from collections.abc import Sequence
 from functools import singledispatch
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from ridgepoint.ceilings.this_host import kept_machine_here
+from ridgepoint.core import frames
+from ridgepoint.core.csv_text import csv_text
+from ridgepoint.core.errors import RidgepointError
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measured_cluster import MeasuredCluster
 from ridgepoint.core.measurement import Measurement
 from ridgepoint.core.presenting import Presentable
 from ridgepoint.core.resources import RESOURCES
+from ridgepoint.core.table import Table
 from ridgepoint.core.units import format_si
+from ridgepoint.kept.files import replace_file
 from ridgepoint.models.analysis import Analysis, analyse
 from ridgepoint.models.given_points import PlacedPoint, place_given
 from ridgepoint.models.placement import Placement
 from ridgepoint.models.roofline import Roofline
 from ridgepoint.models.work import Metric
+from ridgepoint.show.cells import shown_columns, shown_rows
 from ridgepoint.show.charts.roofline import roofline_chart
 from ridgepoint.show.charts.roofline_view import PLAIN, RooflineView
+from ridgepoint.show.html_table import html_table
 from ridgepoint.show.tables import (
     machine_table,
     network_table,
@@ -41,6 +49,7 @@ from ridgepoint.suites.kernels.results import KernelStudy
 from ridgepoint.suites.study import Study
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -80,6 +89,8 @@ def summary(value: Presentable, /, **options: Any) -> str:
 
 def html(value: Presentable, /) -> str:
     """Return a result as HTML: its figure, if it has one, above the command line's report."""
+    if isinstance(value, Table):
+        return html_table(value)
     console = _console()
     console.print(_report(value))
     report = console.export_html(code_format=_PAGE, inline_styles=True)
@@ -93,6 +104,61 @@ def html(value: Presentable, /) -> str:
         f'<div><img style="max-width:100%" alt="{markup.escape(value.headline)}" '
         f'src="data:image/svg+xml;base64,{svg}">{report}</div>'
     )
+
+
+def table(value: Presentable, /, name: str = "") -> Table:
+    """Return one table of a result.
+
+    Parameters
+    ----------
+    value : any result
+    name : str
+        Empty: the main one.
+
+    Raises
+    ------
+    RidgepointError
+        If it has no such table.
+    """
+    from ridgepoint.show.data_tables.results import tables_of
+
+    tables = {table.name: table for table in tables_of(value)}
+    if name and name not in tables:
+        raise RidgepointError(
+            f"cannot make a table {name!r} of a {type(value).__name__}",
+            reason="it has no such table",
+            remedy=f"use one of {', '.join(tables)}",
+        )
+    return tables[name] if name else next(iter(tables.values()))
+
+
+def frame(value: Presentable, /, name: str = "") -> pd.DataFrame:
+    """Return one table of a result as a frame of pandas: see `table`."""
+    return frames.frame(table(value, name))
+
+
+def save_table(value: Table, path: str | Path, /) -> None:
+    """Write a table to a file, as CSV or Parquet by its ending.
+
+    Raises
+    ------
+    RidgepointError
+        If the ending names neither, pyarrow is not installed, or the file cannot be written.
+    """
+    path = Path(path)
+    formats = {".csv": lambda: csv_text(value).encode(), ".parquet": lambda: frames.parquet(value)}
+    if path.suffix.lower() not in formats:
+        raise RidgepointError(
+            f"cannot write {str(path)!r}",
+            reason=f"the ending {path.suffix!r} does not name a format",
+            remedy=f"use a name that ends in {' or '.join(formats)}",
+        )
+    replace_file(path, formats[path.suffix.lower()](), what="the table")
+
+
+def arrow_stream(value: Table, schema: object, /) -> object:
+    """Return a table as a stream of Arrow; libraries that read Arrow ask for it."""
+    return frames.arrow(value).__arrow_c_stream__(schema)
 
 
 def plot(
@@ -287,6 +353,17 @@ def _(value: Roofline) -> RenderableType:
         ridge = "" if roof.is_compute else shown_intensity(value.ridge(resource.path))
         table.add_row(resource.label, format_si(roof.rate, resource.rate_unit), ridge)
     return Group(Text(machine_title(value.machine), style="bold"), table)
+
+
+@_report.register
+def _(value: Table) -> RenderableType:
+    known = value.without_empty_columns()
+    columns = shown_columns(known)
+    right = [column.title for column in columns if column.kind != "text"]
+    shown = plain_table(*(column.title for column in columns), right=right)
+    for row in shown_rows(known):
+        shown.add_row(*map(Text, row))
+    return Group(Text(value.title, style="bold"), shown)
 
 
 def _console() -> Console:

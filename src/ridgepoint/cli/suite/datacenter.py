@@ -13,6 +13,7 @@ from ridgepoint.cli.suite import durations, options, results
 from ridgepoint.cli.suite.datacenter_cases import chosen_cases
 from ridgepoint.cli.suite.datacenter_shown import draw, draw_hosts, kept, show_published
 from ridgepoint.cli.suite.datacenter_spark import measured_in_spark
+from ridgepoint.cli.tables import TABLES, tables_option
 from ridgepoint.core.presenting import amount
 
 if TYPE_CHECKING:
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
     from ridgepoint.suites.datacenter.results import DatacenterCase, DatacenterStudy
     from ridgepoint.suites.durations import Piece
 
-_SHOWN = frozenset(("names", "folder", "output", "as_json"))
+_SHOWN = frozenset(("names", "folder", "output", "as_json", *TABLES))
 """Parameters that apply to what is only shown."""
-_UNDER_MPI = frozenset(("names", "ranks", "launcher", "full", "output", "as_json"))
+_UNDER_MPI = frozenset(("names", "ranks", "launcher", "full", "output", "as_json", *TABLES))
 
 
 @click.command("datacenter")
@@ -75,6 +76,7 @@ _UNDER_MPI = frozenset(("names", "ranks", "launcher", "full", "output", "as_json
 )
 @options.output_option("the results", "FILE.json")
 @common.json_option
+@tables_option("cases", "gains")
 @common.archive_option
 def command(
     *,

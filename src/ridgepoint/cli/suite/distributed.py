@@ -10,6 +10,7 @@ import click
 
 from ridgepoint.cli import common
 from ridgepoint.cli.suite import durations, options, results
+from ridgepoint.cli.tables import tables_option
 from ridgepoint.core.presenting import amount
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ _FEW_RANKS = 2
 )
 @options.output_option("the results", "FILE.json")
 @common.json_option
+@tables_option("cases", "parts")
 def command(
     *,
     names: tuple[str, ...],

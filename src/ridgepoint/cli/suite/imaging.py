@@ -11,6 +11,7 @@ import click
 from ridgepoint.cli import common
 from ridgepoint.cli.numbers import NumberRange
 from ridgepoint.cli.suite import durations, options, results
+from ridgepoint.cli.tables import tables_option
 from ridgepoint.core.errors import RidgepointError
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ def _stages() -> tuple[str, ...]:
 @options.output_option("the pipeline, for 'ridgepoint pipeline',", "FILE.toml")
 @common.device_option("Where it runs")
 @common.json_option
+@tables_option("cases", "cautions")
 @common.archive_option
 def command(
     *,

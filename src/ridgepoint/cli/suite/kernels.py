@@ -11,6 +11,7 @@ import click
 
 from ridgepoint.cli import common
 from ridgepoint.cli.suite import SUITES, durations, options, results
+from ridgepoint.cli.tables import tables_option
 from ridgepoint.core.presenting import amount
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ _ONLY_MEASURING = (
 @options.from_option
 @options.output_option("the results", "FILE.json")
 @common.json_option
+@tables_option("cases")
 @common.archive_option
 def command(
     *,

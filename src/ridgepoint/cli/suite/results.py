@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from ridgepoint.cli import common
+from ridgepoint.cli.tables import beside
 from ridgepoint.core.errors import RidgepointError, reason_of
 
 if TYPE_CHECKING:
@@ -47,13 +48,15 @@ def show_and_keep(
         Draws the figures in the folder. It is called even if the results cannot be printed.
     """
     from ridgepoint.core.documents import to_fields
+    from ridgepoint.show.data_tables.studies import study_tables
     from ridgepoint.show.tables.studies import study_table
 
     try:
-        if as_json:
-            common.print_json(to_fields(found))
-        else:
-            common.console().print(study_table(found) if table is None else table())
+        with beside(lambda: study_tables(found), as_json=as_json) as is_shown:
+            if as_json:
+                common.print_json(to_fields(found))
+            elif is_shown:
+                common.console().print(study_table(found) if table is None else table())
     finally:
         if output is not None:
             write(found, output)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ridgepoint.core.columns import CAUTIONS, count, flag, number, share, text
+from ridgepoint.core.columns import CAUTIONS, count, flag, number, rate, share, text
 from ridgepoint.core.documents import fields_of
 from ridgepoint.core.machine import Ceiling, Machine
 from ridgepoint.core.measured_cluster import MeasuredCluster
@@ -22,11 +22,11 @@ _CEILINGS = (
     text("machine", "Name of the machine."),
     *_CEILING,
     text("unit", "Unit of the rates: flop/s, op/s, BOP/s or byte/s."),
-    *number("rate", "Median rate, in the row's unit.").ends(),
-    number("rate_q1", "First quartile of the samples, in the row's unit."),
-    number("rate_q3", "Third quartile of the samples, in the row's unit."),
+    *rate("rate", "Median rate.").ends(),
+    rate("rate_q1", "First quartile of the samples."),
+    rate("rate_q3", "Third quartile of the samples."),
     count("samples", "Number of samples."),
-    number("theoretical", "Theoretical maximum, in the row's unit."),
+    rate("theoretical", "Theoretical maximum."),
     number("latency_s", "Time of one load in a chain of loads.", unit="s"),
     number("operation_s", "Time of one operation in a chain of operations.", unit="s"),
     number("read_share", "Bytes read at the level per byte of the rate."),
@@ -42,7 +42,7 @@ _SAMPLES = (
     *_CEILING,
     text("unit", "Unit of the rates."),
     count("sample", "Number of the sample, from 1, as they were taken."),
-    number("rate", "The sample, in the row's unit."),
+    rate("rate", "The sample."),
     flag("used", "Whether it counts; false: it was disturbed, and left out."),
 )
 _CACHES = (
@@ -66,8 +66,8 @@ _CHANGES = (
     *_CEILING,
     text("unit", "Unit of the rates."),
     text("verdict", "fell, rose, same, unknown, missing or new."),
-    *number("baseline_rate", "Median rate of the baseline, in the row's unit.").ends(),
-    *number("rate", "Median rate, in the row's unit.").ends(),
+    *rate("baseline_rate", "Median rate of the baseline.").ends(),
+    *rate("rate", "Median rate.").ends(),
     *number("ratio", "Rate over that of the baseline.").ends(),
 )
 _NETWORK = (
@@ -89,7 +89,7 @@ _NODES = (
     text("name", "Pattern of use."),
     count("threads", "Busy CPUs, one thread on each."),
     text("unit", "Unit of the rates."),
-    *number("rate", "Median rate, in the row's unit.").ends(),
+    *rate("rate", "Median rate.").ends(),
     share("of_median", "Rate over the median of all nodes."),
 )
 
@@ -174,14 +174,14 @@ def _key(ceiling: Ceiling) -> dict[str, object]:
 
 
 def _ceiling(ceiling: Ceiling) -> dict[str, object]:
-    rate = ceiling.rate
+    measured = ceiling.rate
     return {
         **_key(ceiling),
         **fields_of(ceiling, "rate", "theoretical", "latency_s", "operation_s", "read_share"),
         **fields_of(ceiling, "write_share", "frequency_hz", "theory", "source", "detail"),
-        "rate_q1": None if rate is None else rate.q1,
-        "rate_q3": None if rate is None else rate.q3,
-        "samples": None if rate is None else rate.n,
+        "rate_q1": None if measured is None else measured.q1,
+        "rate_q3": None if measured is None else measured.q3,
+        "samples": None if measured is None else measured.n,
         "cautions": ", ".join(dict.fromkeys(caution.code for caution in ceiling.cautions)),
     }
 
@@ -189,9 +189,9 @@ def _ceiling(ceiling: Ceiling) -> dict[str, object]:
 def _samples(ceilings: Iterable[Ceiling]) -> Iterator[dict[str, object]]:
     for ceiling in ceilings:
         samples = () if ceiling.rate is None else ceiling.rate.samples
-        for used, rates in ((True, samples), (False, ceiling.disturbed)):
-            for number_of, rate in enumerate(rates, start=1):
-                yield {**_key(ceiling), "sample": number_of, "rate": rate, "used": used}
+        for used, samples_of in ((True, samples), (False, ceiling.disturbed)):
+            for index, sample in enumerate(samples_of, start=1):
+                yield {**_key(ceiling), "sample": index, "rate": sample, "used": used}
 
 
 def _caches(machine: Machine) -> Iterator[dict[str, object]]:

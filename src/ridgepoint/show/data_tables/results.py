@@ -1,0 +1,74 @@
+"""The tables of any result that Python gets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import singledispatch
+
+from ridgepoint.core.machine import Machine
+from ridgepoint.core.measured_cluster import MeasuredCluster
+from ridgepoint.core.measurement import Measurement
+from ridgepoint.core.table import Table
+from ridgepoint.models.analysis import Analysis, analyse
+from ridgepoint.models.placement import Placement
+from ridgepoint.models.roofline import Roofline
+from ridgepoint.show.data_tables.machine import cluster_tables, machine_tables
+from ridgepoint.show.data_tables.run import run_tables
+from ridgepoint.suites.study import Study
+
+
+@singledispatch
+def tables_of(value: object) -> Sequence[Table]:
+    """Return every table of a result, the one that most readers want first.
+
+    Raises
+    ------
+    TypeError
+        If there is none.
+    """
+    raise TypeError(f"there is no table of a {type(value).__name__}")
+
+
+@tables_of.register
+def _(value: Table) -> Sequence[Table]:
+    return (value,)
+
+
+@tables_of.register
+def _(value: Analysis) -> Sequence[Table]:
+    return run_tables(value)
+
+
+@tables_of.register
+def _(value: Measurement) -> Sequence[Table]:
+    return run_tables(analyse(value))
+
+
+@tables_of.register
+def _(value: Placement) -> Sequence[Table]:
+    return run_tables(
+        analyse(value.measurement, value.machine, cores=value.cores, metric=value.metric)
+    )
+
+
+@tables_of.register
+def _(value: Machine) -> Sequence[Table]:
+    return machine_tables(value)
+
+
+@tables_of.register
+def _(value: Roofline) -> Sequence[Table]:
+    return machine_tables(value.machine)
+
+
+@tables_of.register
+def _(value: MeasuredCluster) -> Sequence[Table]:
+    return cluster_tables(value)
+
+
+@tables_of.register
+def _(value: Study) -> Sequence[Table]:
+    # Suites bring much with them, and most of what is shown is of none.
+    from ridgepoint.show.data_tables.studies import study_tables
+
+    return study_tables(value)

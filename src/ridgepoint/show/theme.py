@@ -17,7 +17,7 @@ ALARM = "#B00020"
 # vanish on white and among the roofs, are left out.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 _FACES: tuple[Face, ...] = ("full", "hatched", "hollow", "pale")
-_INKS = {
+INKS: Mapping[str, str] = {
     "ink": INK,
     "paper": "#FFFFFF",
     "note": NOTE,
@@ -30,6 +30,24 @@ _INKS = {
     "network": "#D55E00",
     "remote memory": "#CC79A7",
     "storage": "#B07A00",
+    "grid": GRID,
+}
+DARK_PALETTE = ("#4DA3E6", "#F58138", "#2FC89E", "#E39CC5", "#F2BC45", "#A9DCFF")
+"""The palette in the same order for a dark ground, each colour light enough to be read there."""
+DARK_INKS: Mapping[str, str] = {
+    "ink": "#E8E8E8",
+    "paper": "#15181C",
+    "note": "#B9BDC2",
+    "faint": "#6B7077",
+    "alarm": "#FF6B7D",
+    "interval": "#9DA2A8",
+    "undecided": "#9DA2A8",
+    "compute": "#4DA3E6",
+    "memory": "#2FC89E",
+    "network": "#F58138",
+    "remote memory": "#E39CC5",
+    "storage": "#D9A441",
+    "grid": "#2C3137",
 }
 SHAPES: tuple[Shape, ...] = ("circle", "square", "triangle", "diamond", "down", "plus", "cross")
 """A shape for each series, for readers who see no colours."""
@@ -94,7 +112,7 @@ STROKES: Mapping[LineKind, Stroke] = {
 
 def hex_of(ink: Ink) -> str:
     """Return the colour of an ink; beyond the palette, colours come again."""
-    return PALETTE[ink % len(PALETTE)] if isinstance(ink, int) else _INKS[ink]
+    return PALETTE[ink % len(PALETTE)] if isinstance(ink, int) else INKS[ink]
 
 
 def face_of(number: int) -> Face:
@@ -107,10 +125,17 @@ def shape_of(number: int) -> Shape:
     return SHAPES[number % len(SHAPES)]
 
 
-def pale(colour: str) -> Rgb:
-    """Return a colour mixed with white."""
-    parts = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
-    red, green, blue = (1 - (1 - part) * _PALE for part in parts)
+def pale(colour: str, paper: str = "#FFFFFF") -> Rgb:
+    """Return a colour mixed with that of the paper."""
+    red, green, blue = (
+        ground + (part - ground) * _PALE
+        for part, ground in zip(_rgb(colour), _rgb(paper), strict=True)
+    )
+    return red, green, blue
+
+
+def _rgb(colour: str) -> Rgb:
+    red, green, blue = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
     return red, green, blue
 
 

@@ -1,5 +1,6 @@
 /** Draws one chart. */
 
+import { ChartView } from "./chart/view";
 import type { Chart, View } from "./document";
 import type { ViewStore } from "./state";
 
@@ -14,11 +15,6 @@ export interface Drawn {
 }
 
 /** Draws a chart into an empty host and keeps it in step with the store. */
-export function drawChart(host: HTMLElement, chart: Chart, _view: View, _store: ViewStore): Drawn {
-  host.textContent = chart.title;
-  return {
-    toSvg: () => "",
-    toPng: () => Promise.reject(new Error("nothing is drawn")),
-    remove: () => host.replaceChildren(),
-  };
+export function drawChart(host: HTMLElement, chart: Chart, view: View, store: ViewStore): Drawn {
+  return new ChartView(host, chart, view, store);
 }

@@ -1,0 +1,157 @@
+/** Axes: room for their texts, ticks, grid and labels. */
+
+import type { Axis, Chart, Interval } from "../document";
+import type { Item, Measure } from "./items";
+import type { Sizes } from "./look";
+import { type Plane, rightLimits, shareOf, type Window } from "./scales";
+import { round } from "./symbols";
+import { type Ticks, ticksIn } from "./ticks";
+
+/** Room around axes, in pixels. */
+export interface Margins {
+  left: number;
+  right: number;
+  top: number;
+  bottom: number;
+}
+
+const TICK = 4;
+const GAP = 4;
+const SLANT = 35;
+/** Share of the width that texts of an upright axis may take. */
+const MOST_BESIDE = 0.42;
+const ROWS_BETWEEN_TICKS = 2.6;
+const LETTERS_BETWEEN_TICKS = 5.5;
+
+export interface Around {
+  width: number;
+  sizes: Sizes;
+  measure: Measure;
+}
+
+/** Returns the room that ticks and labels of a chart's axes need. */
+export function marginsFor(chart: Chart, window: Window, around: Around): Margins {
+  const { sizes, width } = around;
+  const wide = (axis: Axis, limits: Interval): number => {
+    const texts = ticksIn(axis, limits, 12).map(([, text]) => around.measure(text, sizes.font));
+    const widest = Math.min(Math.max(0, ...texts), width * MOST_BESIDE);
+    return widest + TICK + GAP + (axis.label ? sizes.font * 1.7 : 4);
+  };
+  const last = chart.x.ticks.at(-1)?.[1] ?? "";
+  const beyond = chart.x.is_slanted ? 0 : around.measure(last, sizes.font) / 2;
+  const { right } = chart;
+  const ofRight = right ? wide(right, rightLimits(chart, right, window)) : beyond + 2;
+  const slanted = Math.max(0, ...chart.x.ticks.map(([, text]) => around.measure(text, sizes.font)));
+  const ticks = chart.x.is_slanted
+    ? slanted * Math.sin((SLANT * Math.PI) / 180) + sizes.font
+    : sizes.font * 1.2;
+  return {
+    left: wide(chart.y, window.y),
+    right: Math.max(ofRight, sizes.marker),
+    top: Math.max(sizes.font * 0.8, sizes.marker),
+    bottom: TICK + GAP + ticks + (chart.x.label ? sizes.font * 1.6 : 0),
+  };
+}
+
+function horizontalTicks(plane: Plane, sizes: Sizes): Ticks {
+  const most = Math.max(Math.floor(plane.width / (sizes.font * LETTERS_BETWEEN_TICKS)), 2);
+  // Python sees to it that a whole axis has as many ticks as can be read, but for narrow screens.
+  return ticksIn(plane.chart.x, plane.window.x, Math.max(most, plane.chart.x.is_slanted ? 99 : 0));
+}
+
+function uprightTicks(axis: Axis, limits: Interval, plane: Plane, sizes: Sizes): Ticks {
+  return ticksIn(
+    axis,
+    limits,
+    Math.max(Math.floor(plane.height / (sizes.font * ROWS_BETWEEN_TICKS)), 2),
+  );
+}
+
+/** Returns the lines at the ticks. */
+export function gridItems(plane: Plane, sizes: Sizes): Item[] {
+  const { chart, window, width, height } = plane;
+  const across = horizontalTicks(plane, sizes)
+    .map(([value]) => `M${round(shareOf(chart.x, value, window.x) * width)},0V${round(height)}`)
+    .join("");
+  const hasRows = chart.y.scale === "rows";
+  const up = uprightTicks(chart.y, window.y, plane, sizes)
+    .map(
+      ([value]) => `M0,${round((1 - shareOf(chart.y, value, window.y)) * height)}H${round(width)}`,
+    )
+    .join("");
+  const d = across + (hasRows ? "" : up);
+  return d ? [{ kind: "path", d, stroke: "grid", width: 0.8 }] : [];
+}
+
+/** Returns frame, ticks and texts of all axes. */
+export function axisItems(plane: Plane, margins: Margins, sizes: Sizes): Item[] {
+  const { chart, window, width, height } = plane;
+  const [w, h] = [round(width), round(height)];
+  const frame = chart.y.scale === "rows" ? `M0,0V${h}H${w}` : `M0,0H${w}V${h}H0Z`;
+  const items: Item[] = [{ kind: "path", d: frame, stroke: "ink", width: 0.8 }];
+  items.push(...acrossItems(plane, margins, sizes));
+  const ticks = uprightTicks(chart.y, window.y, plane, sizes);
+  items.push(...upItems(chart.y, window.y, ticks, plane, sizes, -1));
+  items.push(...upLabel(chart.y, plane, sizes, -margins.left + sizes.font * 0.7));
+  if (chart.right) {
+    const limits = rightLimits(chart, chart.right, window);
+    const own = uprightTicks(chart.right, limits, plane, sizes);
+    items.push(...upItems(chart.right, limits, own, plane, sizes, 1));
+    items.push(...upLabel(chart.right, plane, sizes, width + margins.right - sizes.font * 0.7));
+  }
+  return items;
+}
+
+function acrossItems(plane: Plane, margins: Margins, sizes: Sizes): Item[] {
+  const { chart, window, width, height } = plane;
+  const items: Item[] = [];
+  const slant = chart.x.is_slanted;
+  for (const [value, text] of horizontalTicks(plane, sizes)) {
+    const x = round(shareOf(chart.x, value, window.x) * width);
+    items.push({ kind: "path", d: `M${x},${round(height)}v${TICK}`, stroke: "ink", width: 0.8 });
+    const y = round(height + TICK + GAP + sizes.font * 0.5);
+    const common = { kind: "text", text, x, y, size: sizes.font, ink: "ink" } as const;
+    items.push(
+      slant ? { ...common, anchor: "end", angle: -SLANT } : { ...common, anchor: "middle" },
+    );
+  }
+  if (chart.x.label) {
+    const y = round(height + margins.bottom - sizes.font * 0.7);
+    const common = { kind: "text", text: chart.x.label, size: sizes.font, ink: "ink" } as const;
+    items.push({ ...common, x: round(width / 2), y, anchor: "middle" });
+  }
+  return items;
+}
+
+function upItems(
+  axis: Axis,
+  limits: Interval,
+  ticks: Ticks,
+  { width, height }: Plane,
+  sizes: Sizes,
+  side: -1 | 1,
+): Item[] {
+  const x = side < 0 ? 0 : round(width);
+  return ticks.flatMap(([value, text]): Item[] => {
+    const y = round((1 - shareOf(axis, value, limits)) * height);
+    return [
+      { kind: "path", d: `M${x},${y}h${side * TICK}`, stroke: "ink", width: 0.8 },
+      {
+        kind: "text",
+        text,
+        x: x + side * (TICK + GAP),
+        y,
+        size: sizes.font,
+        ink: "ink",
+        anchor: side < 0 ? "end" : "start",
+      },
+    ];
+  });
+}
+
+function upLabel(axis: Axis, { height }: Plane, sizes: Sizes, x: number): Item[] {
+  if (!axis.label) return [];
+  const y = round(height / 2);
+  const common = { kind: "text", text: axis.label, size: sizes.font, ink: "ink" } as const;
+  return [{ ...common, x: round(x), y, anchor: "middle", angle: -90 }];
+}

@@ -1,0 +1,111 @@
+/** The keyboard's way through a chart: one element for each thing that can be asked. */
+
+import { make } from "../dom";
+import type { Found } from "./hit";
+import { MOST_SHAPES } from "./scene";
+
+/** Elements in the order of the stops, of which one at a time can be reached by the tabulator. */
+export class Stops {
+  #stops: readonly Found[] = [];
+  #current = 0;
+  readonly #elements = new Map<object, HTMLElement>();
+
+  constructor(
+    private readonly host: HTMLElement,
+    private readonly say: (found: Found) => string,
+    private readonly onFocus: (found: Found | null) => void,
+  ) {}
+
+  get current(): Found | null {
+    return this.#stops[this.#current] ?? null;
+  }
+
+  get hasFocus(): boolean {
+    return this.host.contains(document.activeElement) && document.activeElement !== this.host;
+  }
+
+  /** Takes new stops; the focus stays on its thing as long as that is shown. */
+  update(stops: readonly Found[]): void {
+    const before = this.current?.thing;
+    const hadFocus = this.hasFocus;
+    this.#stops = stops;
+    this.#current = Math.max(
+      stops.findIndex(({ thing }) => thing === before),
+      0,
+    );
+    const kept = new Set(this.#made().map(({ thing }) => thing as object));
+    for (const [thing, element] of this.#elements) {
+      if (kept.has(thing)) continue;
+      element.remove();
+      this.#elements.delete(thing);
+    }
+    for (const found of this.#made()) this.#place(found);
+    this.#rove();
+    if (hadFocus && !this.hasFocus) this.#focus();
+  }
+
+  /** Of many, only the current one has an element. */
+  #made(): readonly Found[] {
+    if (this.#stops.length <= MOST_SHAPES) return this.#stops;
+    return this.current ? [this.current] : [];
+  }
+
+  #place(found: Found): void {
+    let element = this.#elements.get(found.thing);
+    if (!element) {
+      element = make("div", {
+        class: "rp-stop",
+        role: "graphics-symbol",
+        "aria-roledescription": found.kind === "mark" ? "point" : found.kind,
+        "aria-label": this.say(found),
+        tabindex: -1,
+        focus: () => this.onFocus(this.#stops.find(({ thing }) => thing === found.thing) ?? found),
+        blur: () => this.onFocus(null),
+      });
+      this.#elements.set(found.thing, element);
+      this.host.append(element);
+    }
+    element.style.transform = `translate(${found.x}px, ${found.y}px)`;
+  }
+
+  #rove(): void {
+    const current = this.current?.thing;
+    for (const [thing, element] of this.#elements) element.tabIndex = thing === current ? 0 : -1;
+  }
+
+  #focus(): void {
+    const found = this.current;
+    if (found) this.#elements.get(found.thing)?.focus({ preventScroll: true });
+  }
+
+  /** Goes to a stop by its number; before the first is the last. */
+  go(to: number): void {
+    const count = this.#stops.length;
+    if (count === 0) return;
+    this.#current = ((to % count) + count) % count;
+    if (count > MOST_SHAPES) {
+      for (const element of this.#elements.values()) element.remove();
+      this.#elements.clear();
+      if (this.current) this.#place(this.current);
+    }
+    this.#rove();
+    this.#focus();
+  }
+
+  step(by: number): void {
+    this.go(this.#current + by);
+  }
+
+  last(): void {
+    this.go(this.#stops.length - 1);
+  }
+
+  /** Makes a thing the one that the tabulator reaches, without moving the focus. */
+  remember(found: Found): void {
+    const index = this.#stops.findIndex(({ thing }) => thing === found.thing);
+    if (index >= 0 && this.#stops.length <= MOST_SHAPES) {
+      this.#current = index;
+      this.#rove();
+    }
+  }
+}

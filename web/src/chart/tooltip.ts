@@ -1,0 +1,53 @@
+/** What is said of the thing under the pointer or the focus. */
+
+import type { Fact, Subject, View } from "../document";
+import { make } from "../dom";
+import type { Found } from "./hit";
+
+/** More facts than these are for the panel. */
+const MOST_FACTS = 12;
+
+/** Returns the subject of a thing, where there is one. */
+export function subjectOf(found: Found, view: View): Subject | null {
+  const { subject } = found.thing;
+  return subject ? (view.subjects.find(({ key }) => key === subject) ?? null) : null;
+}
+
+/** Returns what is said of a thing as one text, for readers who hear it. */
+export function spoken(found: Found, view: View): string {
+  const { name, summary } = found.thing;
+  const subject = subjectOf(found, view);
+  const facts = factsOf(subject).map((fact) => `${fact.name} ${fact.text}`);
+  const first = [name || subject?.name || "", summary].filter(Boolean).join(": ");
+  return [first, ...facts.slice(0, 4)].filter(Boolean).join("; ");
+}
+
+/** Fills a tooltip. */
+export function tell(host: HTMLElement, found: Found, view: View): void {
+  const { name, summary } = found.thing;
+  const subject = subjectOf(found, view);
+  const rows: HTMLElement[] = [make("strong", {}, name || subject?.name || "")];
+  if (summary) rows.push(make("p", {}, summary));
+  const facts = factsOf(subject);
+  if (facts.length > 0)
+    rows.push(
+      make(
+        "dl",
+        {},
+        ...facts.flatMap(({ name, text }) => [make("dt", {}, name), make("dd", {}, text)]),
+      ),
+    );
+  const [caution] = subject?.cautions.filter(({ matters }) => matters) ?? [];
+  if (caution) rows.push(make("p", { class: "rp-caution" }, caution.text));
+  const [advice] = subject?.advice ?? [];
+  if (advice) rows.push(make("p", { class: "rp-advice" }, `What next: ${adviceText(advice)}`));
+  host.replaceChildren(...rows);
+}
+
+function adviceText({ what, gain }: Subject["advice"][number]): string {
+  return gain ? `${what} (${gain})` : what;
+}
+
+function factsOf(subject: Subject | null): Fact[] {
+  return (subject?.facts ?? []).slice(0, MOST_FACTS);
+}

@@ -116,7 +116,7 @@ function runtimeOf(view: View, store: ViewStore): HTMLElement {
   const show = ({ runtimeShown }: ViewState) => {
     const percent = Math.round(runtimeShown * 100);
     slider.value = String(percent);
-    text.textContent = percent === 0 ? "largest" : percent === 100 ? "all" : `${percent}%`;
+    text.textContent = percent === 0 ? "largest" : percent === 100 ? "all" : `${percent} %`;
     slider.setAttribute("aria-valuetext", text.textContent);
   };
   show(store.get());

@@ -93,7 +93,7 @@ function part(title: string, content: HTMLElement[], of: readonly unknown[]): HT
 }
 
 function headOf(view: View, subject: Subject, store: ViewStore): HTMLElement {
-  const share = subject.share === null ? null : `${Number((subject.share * 100).toPrecision(3))}%`;
+  const share = subject.share === null ? null : `${Number((subject.share * 100).toPrecision(2))} %`;
   const kind = [KINDS[subject.kind] ?? subject.kind, share && `${share} of the time`];
   const parent = view.subjects.find(({ key }) => key === subject.parent);
   const levels = new Set(

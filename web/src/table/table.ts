@@ -53,7 +53,7 @@ export class TableView {
     );
     this.element = make(
       "section",
-      { class: "table", "aria-label": table.name },
+      { class: "table" },
       make("h3", {}, table.name),
       make("div", { class: "finder" }, this.search, this.#count),
       this.#problem,
@@ -181,14 +181,12 @@ export class TableView {
     const { test, problem } = searchOf(this.#table, state.search);
     this.#problem.textContent = problem;
     this.search.setAttribute("aria-invalid", String(problem !== null));
-    if (test !== null) {
-      const isRunning = subjectFilter(this.#view, { ...state, found: null });
-      const isShown = (row: Row) => isChosen(row.tags, state.chosen) && isRunning(row.subject);
-      const found = this.#inOrder.filter(test);
-      this.#rows = found.filter(isShown);
-      const isAll = found.length === this.#table.rows.length;
-      this.#store.set({ found: isAll ? null : new Set(found.map(({ subject }) => subject)) });
-    }
+    const isRunning = subjectFilter(this.#view, { ...state, found: null });
+    const isShown = (row: Row) => isChosen(row.tags, state.chosen) && isRunning(row.subject);
+    const found = test === null ? this.#inOrder : this.#inOrder.filter(test);
+    this.#rows = found.filter(isShown);
+    const isAll = found.length === this.#table.rows.length;
+    this.#store.set({ found: isAll ? null : new Set(found.map(({ subject }) => subject)) });
     const [shown, all] = [this.#rows.length, this.#table.rows.length].map((n) =>
       n.toLocaleString("en"),
     );
@@ -266,6 +264,7 @@ function searchInput(view: View, table: Table, store: ViewStore): HTMLInputEleme
     id: `search-${view.key}`,
     placeholder: `Search: words${example}`,
     "aria-label": "Search the table: words, or a column, a comparison and a value",
+    value: store.get().search,
     autocomplete: "off",
     spellcheck: "false",
     input: (event: InputEvent) => store.set({ search: (event.target as HTMLInputElement).value }),

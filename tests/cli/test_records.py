@@ -56,6 +56,32 @@ def test_a_list_tells_records_apart(kept):
     assert "--region r --cold --cores 2" in " ".join(said.split())
 
 
+def test_a_list_is_cut_and_says_so(kept, monkeypatch):
+    """The last records unless all are wanted; programs get all; a choice is not called a cut."""
+    monkeypatch.setattr("ridgepoint.cli.list._SHOWN", 2)
+    status, out, err = kept("list")
+
+    assert status == 0
+    assert "machine" not in out
+    assert "the last 2 of 3 records; --all" in err
+    assert kept("list", "--all")[1].count("machine") == 1
+    assert kept("list", "--last", "1")[1].count("measurement") == 1
+    assert kept("list", "--kind", "machine")[2] == ""
+    assert [one["id"] for one in json.loads(kept("list", "--json")[1])["records"]] == [1, 2, 3]
+    assert list(listed(kept)) == [1, 2, 3]
+    assert kept("list", "--csv", "-")[1].count("\n") == 4
+    assert "before" in kept("list", "--name", "FORE")[1]
+    assert kept("list", "--name", "zzz")[1] == "None of the 3 records that are kept is like that.\n"
+
+
+@pytest.mark.parametrize(
+    "options", [("--last", "0"), ("--last", "x"), ("--kind", "x"), ("--all", "--last", "2")]
+)
+def test_a_list_refuses_wrong_options(kept, options):
+    """In our words, with status 2."""
+    refused(kept("list", *options), "last" if "--last" in options else "kind")
+
+
 def test_cores_and_work_are_shown_again_as_they_were_measured(cli):
     """Without the option 'show' placed the program by the cores that it kept busy."""
     cli.run("--cores", "4", "--", "true")

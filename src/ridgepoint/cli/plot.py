@@ -163,7 +163,7 @@ def _last(archive: Archive, machines: Sequence[Machine], *, of_machine: bool) ->
     from ridgepoint.kept.lookup import last_record
 
     is_alone = of_machine or any(machine.source == GIVEN for machine in machines)
-    if machines and (is_alone or not archive.records("measurement")):
+    if machines and (is_alone or not archive.records("measurement", last=1)):
         return []
     return [last_record(archive, "machine" if of_machine else "measurement")]
 

@@ -332,7 +332,7 @@ def _archive(path: Path) -> Finding:
     what, cost = "archive", "no results are kept, and the machine is measured again each time"
     try:
         with Archive(path) as archive:
-            kept = len(archive.records())
+            kept = archive.count()
             archive.require_writable()
     except ArchiveRefused as refusal:
         return Finding(

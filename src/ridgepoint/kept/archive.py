@@ -72,6 +72,7 @@ class Archive(ArchiveReading):
             If the file, or the folder that it is to be made in, may not be written.
         """
         require_writable(self.path)
+        self._file.require_sound()
 
     def keep_machine(
         self, machine: Machine, *, label: str | None = None, note: str | None = None

@@ -28,6 +28,9 @@ from ridgepoint.kept.archive_file import (
 
 _APPLICATION_ID = 0x52696467  # "Ridg"
 
+_QUICKLY_CHECKED_BYTES = 32 << 20
+"""Every page of a file up to this size is checked when it is opened, which takes 0.1 s at most."""
+
 
 class ArchiveConnection:
     """One archive file, opened when it is first needed.
@@ -57,6 +60,7 @@ class ArchiveConnection:
     def __init__(self, path: Path, *, patience_s: float) -> None:
         self._path, self._patience_s = path, patience_s
         self._connection: sqlite3.Connection | None = None
+        self._is_checked = False
         if is_there(path):
             self._connection = self._open()
 
@@ -64,7 +68,7 @@ class ArchiveConnection:
         """Close the file; every method opens it again."""
         if self._connection is not None:
             self._connection.close()
-            self._connection = None
+            self._connection, self._is_checked = None, False
 
     def schema(self) -> int | None:
         """Return the schema number of the tables; None: there is no file yet."""
@@ -91,6 +95,7 @@ class ArchiveConnection:
         """
         if self._opened() is None:
             self._create()
+        self.require_sound()
         connection = self._opened()
         assert connection is not None  # it has just been made
         with self._refusing():
@@ -106,6 +111,13 @@ class ArchiveConnection:
                 with suppress(sqlite3.Error):  # a full disk has rolled back already
                     connection.execute("ROLLBACK")
                 raise
+
+    def require_sound(self) -> None:
+        """Check every page of the file, unless that has been done."""
+        connection = self._opened()
+        if connection is not None and not self._is_checked:
+            with self._refusing():
+                self._check_pages(connection)
 
     def shrink(self) -> None:
         """Return the space of deleted records to the disk, which meanwhile needs as much again."""
@@ -159,7 +171,9 @@ class ArchiveConnection:
             try:
                 connection.execute("PRAGMA synchronous = EXTRA")
                 self._check_header(connection)
-                self._check_pages(connection)
+                self._check_tables(connection)
+                if self._path.stat().st_size <= _QUICKLY_CHECKED_BYTES:
+                    self._check_pages(connection)
             except BaseException:
                 connection.close()
                 raise
@@ -195,6 +209,9 @@ class ArchiveConnection:
         answer = _ask(connection, "quick_check(1)")
         if answer != "ok":
             raise refused(self._path, f"it is damaged ({' '.join(answer.split())})", SET_ASIDE)
+        self._is_checked = True
+
+    def _check_tables(self, connection: sqlite3.Connection) -> None:
         # Their order is not that in which they were made once room was given back.
         tables = connection.execute("SELECT sql FROM sqlite_master").fetchall()
         if sorted(sql or "" for (sql,) in tables) != sorted(

@@ -64,10 +64,38 @@ class ArchiveReading:
         """Close the file; every method opens it again."""
         self._file.close()
 
-    def records(self, kind: Kind | None = None) -> list[Record]:
-        """Return all records, oldest first; none if there is no archive yet."""
-        rows = self._listed("?1 IS NULL OR kind = ?1 ORDER BY record.id", kind)
-        return [record_of(row) for row in rows]
+    def records(
+        self, kind: Kind | None = None, *, last: int | None = None, containing: str | None = None
+    ) -> list[Record]:
+        """Return records, oldest first; none if there is no archive yet.
+
+        Parameters
+        ----------
+        kind : {"machine", "measurement", "cluster"} or None
+            None: every kind.
+        last : int or None
+            How many at most, the last ones; None: all.
+        containing : str or None
+            Text that the record's name, its command or its machine's own name contains, in upper
+            or lower case; None: any.
+        """
+        condition = "(?1 IS NULL OR kind = ?1) ORDER BY record.id DESC"
+        if containing is None:
+            rows = self._listed(f"{condition} LIMIT ?2", kind, -1 if last is None else last)
+        else:
+            wanted = containing.casefold()
+            rows = [
+                row
+                for row in self._listed(condition, kind)
+                # Name, and label.
+                if wanted in row[3].casefold() or wanted in (row[5] or "").casefold()
+            ][:last]
+        return [record_of(row) for row in reversed(rows)]
+
+    def count(self) -> int:
+        """Return how many records there are."""
+        rows = self._file.rows("SELECT count(*) FROM record")
+        return rows[0][0] if rows else 0
 
     def table(self) -> Table:
         """Return a table of all records, oldest first: see docs/tables.md."""
@@ -124,10 +152,10 @@ class ArchiveReading:
             if len(text) > _MOST_DIGITS:
                 raise self._nothing("record", f"{text[:_MOST_DIGITS]}…")
             return self.record(int(text))
-        named = [record for record in self.records() if record.label == text]
-        return next(
-            (record for record in reversed(named) if not kinds or record.kind in kinds), None
-        )
+        if not self._says_more():
+            return None
+        rows = self._listed("label = ? ORDER BY record.id DESC", text)
+        return next((record_of(row) for row in rows if not kinds or row[1] in kinds), None)
 
     def require(self, text: str, kinds: Sequence[Kind] = ()) -> Record:
         """Return the record with a number or a name, as `find` does, but never None.
@@ -261,9 +289,12 @@ class ArchiveReading:
         origin = f"record {id} of {self.path}"
         return unpacked(tuple(facts), content, digest, origin=origin), origin
 
-    def _listed(self, condition: str, argument: object) -> list[tuple[Any, ...]]:
-        says_more = (self._file.schema() or 0) >= 3
-        return self._file.rows(f"{LISTED[says_more]} WHERE {condition}", argument)
+    def _listed(self, condition: str, *arguments: object) -> list[tuple[Any, ...]]:
+        return self._file.rows(f"{LISTED[self._says_more()]} WHERE {condition}", *arguments)
+
+    def _says_more(self) -> bool:
+        """Return whether the archive keeps names, notes and summaries: old ones do not."""
+        return (self._file.schema() or 0) >= 3
 
     def _nothing(self, kind: str, id: object) -> ArchiveRefused:
-        return nothing(self.path, len(self.records()), kind, id)
+        return nothing(self.path, self.count(), kind, id)

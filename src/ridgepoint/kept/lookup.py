@@ -41,7 +41,7 @@ class Found:
     record: Record | None = None
 
 
-def last_record(archive: Archive, kind: str | None = None) -> Record:
+def last_record(archive: Archive, kind: Kind | None = None) -> Record:
     """Return the last record, of one kind or of any.
 
     Raises
@@ -49,7 +49,7 @@ def last_record(archive: Archive, kind: str | None = None) -> Record:
     ArchiveRefused
         If there is no such record.
     """
-    records = [record for record in archive.records() if kind in (None, record.kind)]
+    records = archive.records(kind, last=1)
     if not records:
         raise ArchiveRefused(
             f"cannot show anything of the archive {archive.path}",

@@ -70,7 +70,7 @@ _HOMES = {
     "Analysis": "models.analysis",
     "Bound": "core.bound",
     "bound": "core.bound",
-    "compare": "models.comparison",
+    "compare": "models.comparing",
     "dc_roofline": "models.dc_roofline:",
     "DCRoofline": "models.roofline",
     "place": "models.analysis",
@@ -162,7 +162,7 @@ if TYPE_CHECKING:
     from ridgepoint.models.analysis import Analysis as Analysis
     from ridgepoint.models.analysis import analyse as analyse
     from ridgepoint.models.analysis import place as place
-    from ridgepoint.models.comparison import compare as compare
+    from ridgepoint.models.comparing import compare as compare
     from ridgepoint.models.derived import with_link as with_link
     from ridgepoint.models.derived import with_network as with_network
     from ridgepoint.models.given_machine import given_machine as given_machine

@@ -107,7 +107,7 @@ def _doctor(_: Path) -> None:
 
 def _check(_: Path) -> None:
     from ridgepoint.cli.output import show_comparison
-    from ridgepoint.models.comparison import compare
+    from ridgepoint.models.comparing.machines import compare
 
     baseline = replace(inputs.MACHINE, name="small")
     slower = [

@@ -13,8 +13,8 @@ import snapshot_calls
 
 COMMANDS = (
     "machine", "run", "suite", "bops", "ridgeline", "scale", "pipeline", "list",
-    "show", "plot", "report", "name", "note", "delete", "include", "doctor",
-    "show", "plot", "name", "note", "delete", "export", "import", "include", "doctor",
+    "show", "plot", "report", "compare", "name", "note", "delete", "export", "import", "include",
+    "doctor",
     "suite kernels", "suite datacenter", "suite distributed", "suite imaging",
 )  # fmt: skip
 _MEASUREMENTS = (
@@ -107,6 +107,24 @@ def _kept() -> dict[str, str]:
         "run/together-drawn": "plot matmul heat solver triad -o {written}.svg",
         "run/bops-drawn": "plot sort tensors --work bops -o {written}.svg",
         "run/records-as": "show single cached --json",
+    }
+
+
+def _compared() -> dict[str, str]:
+    """Return what compares kept records."""
+    gates = "--fail-if 'runtime > 1.05x' --fail-if 'dram > 1.02x' --fail-if 'network > 1x'"
+    return {
+        "compare/pair": "compare heat solver",
+        "compare/pair-as": "compare triad functions --json",
+        "compare/pair-drawn": "compare heat solver -o {written}.svg",
+        "compare/markdown": f"compare heat solver --markdown {gates}",
+        "compare/gates": f"compare triad two-cores {gates}",
+        "compare/several": "compare triad two-cores mixed cached",
+        "compare/unknown": "compare triad untimed",
+        "compare/uncounted": "compare matmul stopped",
+        "compare/ranks": "compare ranks three-ranks",
+        "compare/machines": "compare small bench",
+        "compare/machines-as": "compare bench small bench --json",
     }
 
 
@@ -232,7 +250,8 @@ def _refused() -> dict[str, str]:
 
 
 CASES = {
-    **_help(), **_kept(), **_models(), **_suites(), **_refused(), **snapshot_calls.CALLS
+    **_help(), **_kept(), **_compared(), **_models(), **_suites(), **_refused(),
+    **snapshot_calls.CALLS
 }  # fmt: skip
 
 

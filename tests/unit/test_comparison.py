@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.estimate import Estimate
-from ridgepoint.models.comparison import compare
+from ridgepoint.models.comparing.machines import compare
 
 # With six samples the 95 % interval of the median is their whole range.
 TIGHT = (99.9, 100.0, 100.0, 100.0, 100.0, 100.1)

@@ -148,7 +148,7 @@ def command(
 def _show(machine: Machine, baseline: Machine | None, tolerance: float, *, as_json: bool) -> int:
     """Print a machine, or how it compares with a baseline; return how many ceilings fell."""
     from ridgepoint.cli.output import show_comparison, show_machine
-    from ridgepoint.models.comparison import compare
+    from ridgepoint.models.comparing.machines import compare
 
     if baseline is None:
         show_machine(machine, as_json=as_json)
@@ -201,7 +201,7 @@ def _checked_for_a_cluster(
 
 def _fallen(machine: Machine, baseline: Machine | None, tolerance: float) -> set[tuple[str, str]]:
     """Return resource and name of the ceilings that fell; without a baseline, none did."""
-    from ridgepoint.models.comparison import compare
+    from ridgepoint.models.comparing.machines import compare
 
     if baseline is None:
         return set()
@@ -228,7 +228,7 @@ def _explain(
 
 def _tolerance(percent: float | None, *, checks: bool) -> float:
     """Return the tolerance as a share; refuse one that has no use."""
-    from ridgepoint.models.comparison import TOLERANCE
+    from ridgepoint.models.comparing.machines import TOLERANCE
 
     if percent is None:
         return TOLERANCE

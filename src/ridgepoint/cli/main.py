@@ -29,6 +29,7 @@ _COMMANDS = {
     "show": "Show kept measurements or machines again.",
     "plot": "Draw kept measurements together.",
     "report": "Write kept records to one page that a browser opens.",
+    "compare": "Compare kept programs or machines, and fail if a limit is not kept.",
     "name": "Give a kept record a name.",
     "note": "Add a note to a kept record.",
     "delete": "Delete kept records.",

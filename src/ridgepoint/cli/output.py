@@ -17,7 +17,7 @@ from ridgepoint.core.machine import Machine
 from ridgepoint.core.measurement import Measurement
 from ridgepoint.kept.files import replace_file
 from ridgepoint.models.analysis import Analysis
-from ridgepoint.models.comparison import Comparison
+from ridgepoint.models.comparing.machines import MachineComparison
 from ridgepoint.show import draw_text
 from ridgepoint.show.charts.miss_curve import miss_curve_chart
 from ridgepoint.show.charts.roofline import roofline_chart, roofline_picture
@@ -25,8 +25,8 @@ from ridgepoint.show.data_tables.machine import changes_table, machine_tables, s
 from ridgepoint.show.data_tables.run import run_tables
 from ridgepoint.show.report import machine_fields, report
 from ridgepoint.show.tables import explanation, machine_table, run_table
-from ridgepoint.show.tables.comparison_table import comparison as comparison_table
 from ridgepoint.show.tables.latency_table import latency_table
+from ridgepoint.show.tables.machine_comparison import comparison as comparison_table
 from ridgepoint.show.words import printable, program_name
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def write_machine(machine: Machine, outputs: Sequence[Path]) -> None:
 
 
 def show_comparison(
-    comparison: Comparison, baseline: Machine, machine: Machine, *, as_json: bool
+    comparison: MachineComparison, baseline: Machine, machine: Machine, *, as_json: bool
 ) -> None:
     """Print how a machine compares with its baseline on standard output, and write its tables."""
 
@@ -63,13 +63,16 @@ def show_comparison(
 
     with beside(tables, as_json=as_json) as is_shown:
         if as_json:
-            print_json(_compared(comparison, baseline, machine))
+            print_json(documents.report("check", check_fields(comparison, baseline, machine)))
         elif is_shown:
             console().print(comparison_table(comparison))
 
 
-def _compared(comparison: Comparison, baseline: Machine, machine: Machine) -> dict[str, Any]:
-    fields = {
+def check_fields(
+    comparison: MachineComparison, baseline: Machine, machine: Machine
+) -> dict[str, Any]:
+    """Return how a machine compares with its baseline as the fields of a document."""
+    return {
         "baseline": fields_of(baseline, "name", "created", "host"),
         "machine": fields_of(machine, "name", "created", "host"),
         "ceilings": [
@@ -84,7 +87,6 @@ def _compared(comparison: Comparison, baseline: Machine, machine: Machine) -> di
         "fell": comparison.count("fell"),
         "cautions": comparison.cautions,
     }
-    return documents.report("check", fields)
 
 
 def show_explanations(explanations: Sequence[Explanation], *, as_json: bool) -> None:

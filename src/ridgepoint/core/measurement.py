@@ -200,11 +200,7 @@ class Measurement(Presentable):
     @property
     def disturbances(self) -> tuple[Caution, ...]:
         """Cautions that other programs used the CPUs while it was timed."""
-        return tuple(
-            caution
-            for caution in self.all_cautions
-            if caution.code in {"other-load", "stolen-time"}
-        )
+        return _disturbances(self.all_cautions)
 
     def traffic_at(self, level: str) -> Traffic | None:
         """Return the traffic at a memory level, or None if it was not measured."""
@@ -262,3 +258,13 @@ class Timing:
             *(caution for region in self.timed_regions for caution in region.cautions),
             *(() if self.sampled is None else self.sampled.cautions),
         )
+
+    @property
+    def disturbances(self) -> tuple[Caution, ...]:
+        """Cautions that other programs used the CPUs while it was timed."""
+        return _disturbances(self.all_cautions)
+
+
+def _disturbances(cautions: tuple[Caution, ...]) -> tuple[Caution, ...]:
+    codes = {"other-load", "stolen-time"}
+    return tuple(caution for caution in cautions if caution.code in codes)

@@ -14,6 +14,8 @@ from ridgepoint.core.resources import RESOURCES
 from ridgepoint.core.units import format_si
 from ridgepoint.models.gains import Gain
 from ridgepoint.models.given_machine import NAME
+from ridgepoint.models.placement import Placement
+from ridgepoint.models.work import used_precisions
 
 UNKNOWN = "unknown"
 """What is not known is said so, and is never 0."""
@@ -60,6 +62,14 @@ def shown_limit(binding: str, precisions: Iterable[str]) -> str:
     if binding in RESOURCES:
         return shown_name(binding)
     return f"{' and '.join(map(shown_name, precisions))} peak".lstrip()
+
+
+def limit_text(placement: Placement) -> str:
+    """Return what limits a program in a few words; empty: it has no bound."""
+    if placement.bound is None:
+        return ""
+    used = used_precisions(placement.demand.amounts)
+    return " and ".join(shown_limit(binding, used) for binding in placement.bindings)
 
 
 def shown_amount(value: Estimate | float | None, unit: str = "", *, digits: int = 4) -> str:

@@ -15,9 +15,8 @@ from ridgepoint.models.work import WORK_UNITS, Metric
 from ridgepoint.show.chart import Entry, Interval, Line
 from ridgepoint.show.charts.roof_lines import roof_lines
 from ridgepoint.show.charts.roofline_view import RooflineView
-from ridgepoint.show.charts.subjects import limit_text
 from ridgepoint.show.cycles import shown_rate
-from ridgepoint.show.words import machine_title, shown_cores, shown_name
+from ridgepoint.show.words import limit_text, machine_title, shown_cores, shown_name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

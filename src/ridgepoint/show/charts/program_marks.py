@@ -97,7 +97,7 @@ class ProgramMarks:
     def lines(self, x_limits: Interval, y_limits: Interval) -> Iterator[Line]:
         """Yield the lines from its points to each other, to its limit, and to the axis."""
         if len(self.points) > 1:
-            places = tuple(_place(point, x_limits) for point in self.points)
+            places = tuple(drawn_at(point, x_limits) for point in self.points)
             yield Line(kind="path", places=places, ink=self.index)
         if self.limit is not None:
             x, high = self.limit
@@ -105,7 +105,7 @@ class ProgramMarks:
             low = heights[0] if heights else y_limits[0]
             yield Line(kind="stem", places=((x, low), (x, high)), ink=self.index)
         for part in self.parts.drawn:
-            x, y = _place(part.place.point, x_limits)
+            x, y = drawn_at(part.place.point, x_limits)
             if not part.place.is_timed:
                 yield Line(kind="stem", places=((x, y_limits[0]), (x, y)), ink=self.index)
             if part.place.roof is not None:
@@ -118,7 +118,7 @@ class ProgramMarks:
                        summary=f"attainable: {self.subject.limit}")  # fmt: skip
         for part in self.parts.drawn:
             if part.place.roof is not None:
-                at = _place(part.place.point, x_limits)[0], part.place.roof
+                at = drawn_at(part.place.point, x_limits)[0], part.place.roof
                 yield Mark(at=at, shape="cap", ink="alarm", name=f"roof of {part.label}")
 
     def part_marks(self, x_limits: Interval, *, several: bool) -> Iterator[Mark]:
@@ -130,7 +130,7 @@ class ProgramMarks:
             name = f"{self.letter} {part.label}" if several else part.label
             rank = _PART_RANK + heights.index(-point.performance)
             yield Mark(
-                at=_place(point, x_limits),
+                at=drawn_at(point, x_limits),
                 ink=self.index,
                 face="pale" if part.place.is_timed else "hollow",
                 x_interval=_across(point, x_limits),
@@ -149,7 +149,7 @@ class ProgramMarks:
         for point in self.points:
             is_dram = point.level == "dram"
             yield Mark(
-                at=_place(point, x_limits),
+                at=drawn_at(point, x_limits),
                 shape=SHAPES[point.level],
                 ink=self.index,
                 face="full" if is_dram else "hollow",
@@ -217,7 +217,7 @@ def time_unknown(*, at: tuple[float, float], ink: int) -> Mark:
     return Mark(at=at, shape="none", ink=ink, label=label)
 
 
-def _place(point: Point, x_limits: Interval) -> tuple[float, float]:
+def drawn_at(point: Point, x_limits: Interval) -> tuple[float, float]:
     """Return the place where a point is drawn: the right edge for one at infinity."""
     return min(point.intensity, x_limits[1]), point.performance
 

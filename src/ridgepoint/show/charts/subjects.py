@@ -13,10 +13,10 @@ from ridgepoint.models.points import limit_of, says_nothing
 from ridgepoint.models.work import WORK_UNITS, used_precisions, work_by_resource
 from ridgepoint.show.cycles import shown_rate
 from ridgepoint.show.words import (
+    limit_text,
     percent,
     shown_cores,
     shown_intensity,
-    shown_limit,
     shown_name,
 )
 from ridgepoint.show.work import hardly_any_text
@@ -52,14 +52,6 @@ class Subject:
     def limit(self) -> str:
         """Its limit in a few words; empty: it has no bound."""
         return limit_text(self.placement)
-
-
-def limit_text(placement: Placement) -> str:
-    """Return what limits a program in a few words; empty: it has no bound."""
-    if placement.bound is None:
-        return ""
-    used = used_precisions(placement.demand.amounts)
-    return " and ".join(shown_limit(binding, used) for binding in placement.bindings)
 
 
 def summary_of(program: Subject, *, say_cores: bool, clock_hz: float | None = None) -> str:

@@ -9,7 +9,7 @@ from ridgepoint.core.documents import fields_of
 from ridgepoint.core.machine import Ceiling, Machine
 from ridgepoint.core.measured_cluster import MeasuredCluster
 from ridgepoint.core.table import Table
-from ridgepoint.models.comparison import Comparison
+from ridgepoint.models.comparing.machines import MachineComparison
 from ridgepoint.models.ranking import cautions_that_matter
 
 _CEILING = (
@@ -112,7 +112,7 @@ def samples_table(ceilings: Iterable[Ceiling], machine: str | None = None) -> Ta
     return Table.of("ceiling_samples", _SAMPLES, rows)
 
 
-def changes_table(comparison: Comparison) -> Table:
+def changes_table(comparison: MachineComparison) -> Table:
     """Return a row for each ceiling of a machine and its baseline."""
     return Table.of(
         "changes",

@@ -16,10 +16,10 @@ from ridgepoint.models.placement import Placement
 from ridgepoint.models.thresholds import SAME
 from ridgepoint.models.traffic_ranges import intensity_range
 from ridgepoint.models.work import WORK_UNITS, Metric, hardly_any, work_total
-from ridgepoint.show.charts.subjects import limit_text
 from ridgepoint.show.page.document import Fact, Input
 from ridgepoint.show.words import (
     UNKNOWN,
+    limit_text,
     percent,
     printable,
     share_of_roof,

@@ -9,12 +9,12 @@ from ridgepoint.core.units import format_si
 from ridgepoint.models.analysis import Analysis
 from ridgepoint.models.work import WORK_UNITS, Metric, hardly_any, work_total
 from ridgepoint.show.chart import Tags
-from ridgepoint.show.charts.subjects import limit_text
 from ridgepoint.show.page.document import Cell, Column, Row, Table
 from ridgepoint.show.page.records import ShownRecord
 from ridgepoint.show.page.subjects import Part
 from ridgepoint.show.words import (
     UNKNOWN,
+    limit_text,
     percent,
     shown_amount,
     shown_intensity,

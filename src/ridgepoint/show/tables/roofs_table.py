@@ -19,10 +19,10 @@ from ridgepoint.models.placement import Placement
 from ridgepoint.models.points import says_nothing
 from ridgepoint.models.traffic_ranges import IntensityRange
 from ridgepoint.models.work import WORK_UNITS, hardly_any
-from ridgepoint.show.charts.subjects import limit_text
 from ridgepoint.show.tables.layout import Row, plain_table
 from ridgepoint.show.words import (
     UNKNOWN,
+    limit_text,
     machine_title,
     shown_amount,
     shown_cores,

@@ -48,7 +48,7 @@ class CeilingChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class MachineComparison:
     """Every ceiling of two measurements, and cautions about comparing them."""
 
     ceilings: tuple[CeilingChange, ...]
@@ -59,7 +59,9 @@ class Comparison:
         return sum(change.verdict == verdict for change in self.ceilings)
 
 
-def compare(baseline: Machine, machine: Machine, *, tolerance: float = TOLERANCE) -> Comparison:
+def compare(
+    baseline: Machine, machine: Machine, *, tolerance: float = TOLERANCE
+) -> MachineComparison:
     """Compare every ceiling of a machine with a baseline's.
 
     Parameters
@@ -103,7 +105,7 @@ def compare(baseline: Machine, machine: Machine, *, tolerance: float = TOLERANCE
                 "use a baseline that was measured with 'ridgepoint machine'",
             )
         )
-    return Comparison(ceilings=changes, cautions=tuple(cautions))
+    return MachineComparison(ceilings=changes, cautions=tuple(cautions))
 
 
 def _change(before: Ceiling | None, now: Ceiling | None, tolerance: float) -> CeilingChange:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from ridgepoint.models.comparison import CeilingChange, Comparison, Verdict
+from ridgepoint.models.comparing.machines import CeilingChange, MachineComparison, Verdict
 from ridgepoint.models.gains import Gain
 from ridgepoint.show.tables.layout import caution_list, plain_table
 from ridgepoint.show.words import printable, shown_amount, shown_name, shown_pattern, shown_place
@@ -13,12 +13,12 @@ from ridgepoint.show.words import printable, shown_amount, shown_name, shown_pat
 _SHOWN: tuple[Verdict, ...] = ("fell", "rose", "missing", "new")
 
 
-def comparison(comparison: Comparison) -> RenderableType:
+def comparison(comparison: MachineComparison) -> RenderableType:
     """Return the ceilings that changed, a line that counts the others, and doubts.
 
     Parameters
     ----------
-    comparison : Comparison
+    comparison : MachineComparison
     """
     parts: list[RenderableType] = []
     changed = [one for verdict in _SHOWN for one in comparison.ceilings if one.verdict == verdict]

@@ -1,0 +1,284 @@
+"""Compare kept programs or machines: what changed, and whether it is more than noise."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from ridgepoint.cli import common
+from ridgepoint.cli.numbers import NumberRange
+from ridgepoint.cli.tables import beside, tables_option
+from ridgepoint.core.errors import RidgepointError
+
+if TYPE_CHECKING:
+    from ridgepoint.core.machine import Machine
+    from ridgepoint.kept.selecting import Selected
+    from ridgepoint.models.comparing.gates import Gate, Judgement
+    from ridgepoint.models.comparing.programs import ProgramComparison, Tolerances
+    from ridgepoint.models.work import Metric
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def _percent_option(name: str, what: str, default: str) -> Callable[[_Command], _Command]:
+    """Return an option for a share, which the command gets in per cent."""
+    return click.option(
+        f"--{name}",
+        type=NumberRange(0, 100, max_open=True),
+        metavar="PERCENT",
+        help=f"{what}  [default: {default}]",
+    )
+
+
+def _gates(
+    context: click.Context, parameter: click.Parameter, texts: Sequence[str]
+) -> tuple[Gate, ...]:
+    from ridgepoint.models.comparing.gates import read_gate
+
+    try:
+        return tuple(read_gate(text) for text in texts)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+@click.command("compare")
+@click.argument("records", metavar="RECORD RECORD...", nargs=-1, required=True)
+@click.option(
+    "--fail-if",
+    "gates",
+    multiple=True,
+    metavar="GATE",
+    callback=_gates,
+    help="Exit with status 1 if GATE holds, such as 'runtime > 1.05x', 'work > 1x', 'dram > 2 GB' "
+    "or 'function NAME: instructions > 1.01x'. May be repeated.",
+)
+@click.option(
+    "--allow-unknown",
+    is_flag=True,
+    help="Let gates pass that cannot be judged, since an amount is unknown.",
+)
+@_percent_option("tolerance", "Difference of times that is none.", "2; for ceilings of machines, 5")
+@_percent_option("count-tolerance", "Difference of counts that is none.", "0.1")
+@_percent_option(
+    "threshold", "List functions that differ by at least this part of the program.", "1"
+)
+@common.kept_work_option
+@click.option(
+    "--machine",
+    "machine_name",
+    metavar="FILE|NAME|ID",
+    help="Bound all programs by this machine.  [default: the one that each was kept with]",
+)
+@common.json_option
+@tables_option("changes", "parts")
+@click.option("--markdown", is_flag=True, help="Print Markdown, to paste into a pull request.")
+@common.output_option("the change")
+@common.archive_option
+def command(
+    *,
+    records: tuple[str, ...],
+    gates: tuple[Gate, ...],
+    allow_unknown: bool,
+    tolerance: float | None,
+    count_tolerance: float | None,
+    threshold: float | None,
+    metric: Metric | None,
+    machine_name: str | None,
+    as_json: bool,
+    markdown: bool,
+    outputs: tuple[Path, ...],
+    archive_path: Path | None,
+) -> int:
+    """Compare each RECORD with the first: programs, with their functions and regions, or machines.
+
+    RECORD is a number or a name of 'ridgepoint list', or a file. NAME.. means all records of this
+    name, the oldest first; NUMBER.. means this record and all later ones of its name or command.
+
+    A time differs if the 95 % interval of the ratio of both medians leaves out 1, and the ratio
+    exceeds the tolerance. Counts differ by more than their tolerance. What is unknown is said so,
+    and a gate on it fails.
+    """
+    from ridgepoint.kept.archive import Archive
+    from ridgepoint.kept.lookup import machine_of
+    from ridgepoint.kept.selecting import selected
+
+    if as_json and markdown:
+        raise click.UsageError("--json and --markdown cannot be combined")
+    common.require_figure_endings(outputs)
+    with Archive(archive_path) as archive:
+        chosen = selected(archive, records)
+        machine = None if machine_name is None else machine_of(machine_name, archive_path)
+    _require_several(chosen, records)
+    if _require_one_kind(chosen) == "machine":
+        if gates or outputs or markdown or metric or machine is not None:
+            raise click.UsageError(
+                "--fail-if, --markdown, --work, --machine and -o apply to programs, not to machines"
+            )
+        _compare_machines(chosen, tolerance, as_json=as_json)
+        return 0
+    comparisons = _compared(
+        chosen,
+        metric=metric,
+        machine=machine,
+        tolerances=_tolerances(tolerance, count_tolerance),
+    )
+    judged = _judged(gates, comparisons)
+    _show(
+        comparisons,
+        judged,
+        threshold=None if threshold is None else threshold / 100,
+        as_json=as_json,
+        markdown=markdown,
+    )
+    if outputs:
+        from ridgepoint.cli.output import save_figure
+        from ridgepoint.show.charts.compare import comparison_chart
+
+        save_figure(comparison_chart(comparisons), outputs)
+    return _status(judged, allow_unknown=allow_unknown)
+
+
+def _require_several(chosen: Sequence[Selected], records: Sequence[str]) -> None:
+    if len(chosen) < 2:
+        raise RidgepointError(
+            f"cannot compare {records[0]!r}",
+            reason="it is one record only",
+            remedy="name another record too, or all records of one name with NAME..",
+        )
+
+
+def _require_one_kind(chosen: Sequence[Selected]) -> str:
+    """Return whether all are machines, or all programs.
+
+    Raises
+    ------
+    RidgepointError
+        If they are not alike.
+    """
+    from ridgepoint.core.measurement import Timing
+
+    kinds = {
+        one.title: "program" if isinstance(one.value, Timing | tuple) else "machine"
+        for one in chosen
+    }
+    first = kinds[chosen[0].title]
+    for title, kind in kinds.items():
+        if kind != first:
+            raise RidgepointError(
+                f"cannot compare {chosen[0].title!r} with {title!r}",
+                reason=f"the one is a {first}, the other a {kind}",
+                remedy="compare programs with programs, and machines with machines",
+            )
+    return first
+
+
+def _compare_machines(
+    chosen: Sequence[Selected], tolerance: float | None, *, as_json: bool
+) -> None:
+    """Print how machines differ from the first; of clusters, their slowest nodes."""
+    from ridgepoint.cli.output import check_fields, show_comparison
+    from ridgepoint.core.documents import report
+    from ridgepoint.core.measured_cluster import MeasuredCluster
+    from ridgepoint.models.comparing.machines import TOLERANCE, compare
+
+    machines: list[Machine] = [
+        one.value.slowest() if isinstance(one.value, MeasuredCluster) else one.value  # type: ignore[misc]
+        for one in chosen
+    ]
+    share = TOLERANCE if tolerance is None else tolerance / 100
+    compared = [compare(machines[0], machine, tolerance=share) for machine in machines[1:]]
+    if as_json and len(compared) > 1:
+        checks = [
+            check_fields(comparison, machines[0], machine)
+            for comparison, machine in zip(compared, machines[1:], strict=True)
+        ]
+        common.print_json(report("checks", {"checks": checks}))
+        return
+    for comparison, machine, one in zip(compared, machines[1:], chosen[1:], strict=True):
+        if len(compared) > 1:
+            common.console().rule(one.title, style="")
+        show_comparison(comparison, machines[0], machine, as_json=as_json)
+
+
+def _tolerances(time_percent: float | None, count_percent: float | None) -> Tolerances:
+    from ridgepoint.models.comparing.changes import COUNT_TOLERANCE, TIME_TOLERANCE
+    from ridgepoint.models.comparing.programs import Tolerances
+
+    return Tolerances(
+        time=TIME_TOLERANCE if time_percent is None else time_percent / 100,
+        count=COUNT_TOLERANCE if count_percent is None else count_percent / 100,
+    )
+
+
+def _compared(
+    chosen: Sequence[Selected],
+    *,
+    metric: Metric | None,
+    machine: Machine | None,
+    tolerances: Tolerances,
+) -> list[ProgramComparison]:
+    """Return how programs differ from the first."""
+    from ridgepoint.models.comparing.programs import compare_programs, program
+
+    programs = [
+        program(one.title, one.value, metric=metric, machine=machine)  # type: ignore[arg-type]
+        for one in chosen
+    ]
+    return [compare_programs(programs[0], other, tolerances=tolerances) for other in programs[1:]]
+
+
+def _judged(
+    gates: Sequence[Gate], comparisons: Sequence[ProgramComparison]
+) -> list[tuple[ProgramComparison, Judgement]]:
+    from ridgepoint.models.comparing.gates import judge
+
+    return [(comparison, judge(gate, comparison)) for comparison in comparisons for gate in gates]
+
+
+def _show(
+    comparisons: Sequence[ProgramComparison],
+    judged: Sequence[tuple[ProgramComparison, Judgement]],
+    *,
+    threshold: float | None,
+    as_json: bool,
+    markdown: bool,
+) -> None:
+    from ridgepoint.show.compare_markdown import comparison_markdown
+    from ridgepoint.show.compare_report import comparison_report
+    from ridgepoint.show.data_tables.compare import comparison_tables
+    from ridgepoint.show.tables import compare_table
+
+    least = compare_table.THRESHOLD if threshold is None else threshold
+    with beside(lambda: comparison_tables(comparisons), as_json=as_json) as is_shown:
+        if as_json:
+            common.print_json(comparison_report(comparisons, judged))
+        elif markdown:
+            sys.stdout.write(comparison_markdown(comparisons, judged, threshold=least))
+        elif is_shown and len(comparisons) == 1:
+            common.console().print(compare_table.pair(comparisons[0], threshold=least))
+        elif is_shown:
+            common.console().print(compare_table.several(comparisons))
+
+
+def _status(judged: Sequence[tuple[ProgramComparison, Judgement]], *, allow_unknown: bool) -> int:
+    """Say which gates failed, a line for each, and return the exit status."""
+    several = len({id(comparison) for comparison, _ in judged}) > 1
+    status = 0
+    for comparison, judgement in judged:
+        if judgement.outcome == "passed":
+            continue
+        of = f"{comparison.after.title}: " if several else ""
+        if judgement.outcome == "failed":
+            common.say(f"{of}gate failed: {judgement.gate.text}: {judgement.reason}")
+            status = 1
+        else:
+            allowed = "allowed" if allow_unknown else "counts as failed, see --allow-unknown"
+            common.say(
+                f"{of}gate not judged ({allowed}): {judgement.gate.text}: {judgement.reason}"
+            )
+            status = status if allow_unknown else 1
+    return status

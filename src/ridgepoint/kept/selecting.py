@@ -1,0 +1,125 @@
+"""The records that a user names to look at together: one by one, or all of one name."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ridgepoint.core.errors import ArchiveRefused
+from ridgepoint.kept.archive import Archive
+from ridgepoint.kept.archive_record import Record
+from ridgepoint.kept.lookup import Kept, found, kept_record
+
+ALL = ".."
+"""After a number or a name: the record and all later ones of the same program or machine."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selected:
+    """A record, or what a file holds, under the name by which a reader tells it from others.
+
+    Parameters
+    ----------
+    title : str
+    value : Machine, MeasuredCluster, Timing, or tuple of Measurement and Machine or None
+    record : Record or None
+        Of a record in a file, its number is 0. None: a machine or a cluster from elsewhere.
+    """
+
+    title: str
+    value: Kept
+    record: Record | None = None
+
+
+def selected(archive: Archive, texts: Sequence[str]) -> list[Selected]:
+    """Return what a user names, in that order, under titles that differ.
+
+    Parameters
+    ----------
+    archive : Archive
+    texts : sequence of str
+        Each as for `ridgepoint.kept.lookup.found`, or ``NAME..``: see `series`.
+
+    Raises
+    ------
+    RidgepointError
+        If there is nothing of a name, or it cannot be read.
+    """
+    return _told_apart([one for text in texts for one in _of(archive, text)])
+
+
+def series(archive: Archive, name: str) -> list[Record]:
+    """Return all records of one program or machine, the oldest first.
+
+    Parameters
+    ----------
+    archive : Archive
+    name : str
+        A name: all records that were given it. Else a number: that record, and all later ones with
+        its name or, if it has none, with its command (or its name as a machine). Else a command,
+        as ``ridgepoint list`` shows it.
+
+    Raises
+    ------
+    ArchiveRefused
+        If there is none.
+    """
+    records = archive.records()
+    if name.isdecimal():
+        first = archive.require(name)
+        return [
+            record
+            for record in records
+            if record.id >= first.id
+            and record.kind == first.kind
+            and (record.label, record.name if first.label is None else None)
+            == (first.label, first.name if first.label is None else None)
+        ]
+    alike = [record for record in records if record.label == name]
+    alike = alike or [record for record in records if record.name == name]
+    if not alike:
+        archive.require(name)  # says what is near
+        raise ArchiveRefused(
+            f"cannot find {name!r} in the archive {archive.path}",
+            reason="no record has this name or this command",
+            remedy="see 'ridgepoint list'",
+        )
+    last = alike[-1].kind
+    return [record for record in alike if record.kind == last]
+
+
+def of_record(archive: Archive, record: Record) -> Selected:
+    """Return a record with its content."""
+    title = f"record {record.id}" if record.label is None else record.label
+    return Selected(title=title, value=kept_record(archive, record), record=record)
+
+
+def _of(archive: Archive, text: str) -> Iterator[Selected]:
+    if text.endswith(ALL) and len(text) > len(ALL) and not Path(text).exists():
+        yield from (of_record(archive, one) for one in series(archive, text.removesuffix(ALL)))
+        return
+    named = found(archive, text)
+    if named.record is not None and named.record.id:
+        yield of_record(archive, named.record)
+    else:  # a file, or a published machine
+        title = Path(text).stem if "/" in text else named.title
+        label = None if named.record is None else named.record.label
+        yield Selected(title=label or title, value=named.value, record=named.record)
+
+
+def _told_apart(chosen: Sequence[Selected]) -> list[Selected]:
+    """Return all with their numbers in the titles that several have."""
+    titles = Counter(one.title for one in chosen)
+    shown: Counter[str] = Counter()
+    apart = []
+    for one in chosen:
+        title = one.title
+        shown[title] += 1
+        if titles[title] > 1:
+            id = 0 if one.record is None else one.record.id
+            number = f"record {id}" if id else f"#{shown[title]}"
+            one = replace(one, title=f"{title} ({number})")  # noqa: PLW2901
+        apart.append(one)
+    return apart

@@ -29,13 +29,14 @@ from ridgepoint.show.charts.roof_lines import (
     performance_axis,
 )
 from ridgepoint.show.charts.subjects import Subject as ShownSubject
-from ridgepoint.show.charts.subjects import absences_of, limit_text, summary_of
+from ridgepoint.show.charts.subjects import absences_of, summary_of
 from ridgepoint.show.page.document import Control, Option, View
 from ridgepoint.show.page.records import ShownRecord
 from ridgepoint.show.page.roof_lines import RoofSet, levels_of
 from ridgepoint.show.page.subjects import Part, coverage_of, machine_subject, parts_of
 from ridgepoint.show.page.tables import parts_table
 from ridgepoint.show.words import (
+    limit_text,
     machine_title,
     partial_note,
     percent,

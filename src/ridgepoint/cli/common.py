@@ -11,17 +11,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
-from rich.console import Console
 
 from ridgepoint.cli.numbers import QuantityType
-from ridgepoint.cli.progress import Progress
 from ridgepoint.core.errors import RidgepointError, reason_of
-from ridgepoint.core.machine import Cache, Machine
 from ridgepoint.core.quantities import Duration
-from ridgepoint.kept.archive import Archive
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from ridgepoint.ceilings.gpu.device import Device
+    from ridgepoint.cli.progress import Progress
+    from ridgepoint.core.machine import Cache, Machine
+    from ridgepoint.kept.archive import Archive
 
 _WAITING = "waiting for another ridgepoint, which measures this machine now"
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -196,6 +197,8 @@ def _gpu_index(text: str) -> int | None:
 
 def console(*, stderr: bool = False) -> Console:
     """Return a console that neither guesses a narrow width in a pipe nor colours one."""
+    from rich.console import Console
+
     from ridgepoint.cluster.detect import launched
 
     stream = sys.stderr if stderr else sys.stdout
@@ -215,6 +218,8 @@ def console(*, stderr: bool = False) -> Console:
 @contextlib.contextmanager
 def progress() -> Iterator[Progress]:
     """Give a progress on standard error, and leave the terminal as it was."""
+    from ridgepoint.cli.progress import Progress
+
     shown = Progress(console(stderr=True))
     try:
         yield shown

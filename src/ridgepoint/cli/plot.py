@@ -18,7 +18,6 @@ from ridgepoint.cli.view_options import (
     per_cycle_option,
 )
 from ridgepoint.core.errors import RidgepointError
-from ridgepoint.models.given_machine import GIVEN, is_per_cycle
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -161,6 +160,7 @@ def _of_record(archive: Archive, record: Record) -> Machine | tuple[Measurement,
 def _last(archive: Archive, machines: Sequence[Machine], *, of_machine: bool) -> list[Record]:
     """Return the last record, or none where a machine is to be drawn alone."""
     from ridgepoint.kept.lookup import last_record
+    from ridgepoint.models.given_machine import GIVEN
 
     is_alone = of_machine or any(machine.source == GIVEN for machine in machines)
     if machines and (is_alone or not archive.records("measurement", last=1)):
@@ -183,6 +183,8 @@ def _this_host(archive: Archive) -> Machine:
 
 def _require_one_clock(machines: Sequence[Machine]) -> None:
     """Refuse rates per cycle beside those of a machine without a clock."""
+    from ridgepoint.models.given_machine import is_per_cycle
+
     given = [machine.name for machine in machines if is_per_cycle(machine)]
     others = [machine.name for machine in machines if machine.host.frequency_hz is None]
     if given and others:

@@ -9,13 +9,17 @@ import click
 
 from ridgepoint.cli import common
 from ridgepoint.cli.numbers import QuantityType
-from ridgepoint.cli.ridgeline_inputs import LINK_OPTIONS, machines_of, overlap_of, require_link
-from ridgepoint.cli.ridgeline_points import own_points, points_shown, require_ceilings
-from ridgepoint.cli.ridgeline_records import kept_programs, records_shown
-from ridgepoint.cli.ridgeline_training import BATCHES, Shown, Training
+from ridgepoint.cli.ridgeline_inputs import (
+    BATCHES,
+    LINK_OPTIONS,
+    machines_of,
+    overlap_of,
+    require_link,
+)
 from ridgepoint.core.quantities import LinkRate
 
 if TYPE_CHECKING:
+    from ridgepoint.cli.ridgeline_training import Shown, Training
     from ridgepoint.core.bound import Overlap
     from ridgepoint.core.machine import Machine
     from ridgepoint.models.work import Metric
@@ -211,6 +215,9 @@ def command(
     """
     common.require_figure_endings(outputs)
     resource = "bop" if work != "flop" else precision or "fp32"
+    from ridgepoint.cli.ridgeline_points import own_points, points_shown, require_ceilings
+    from ridgepoint.cli.ridgeline_records import kept_programs, records_shown
+
     own = own_points(points, demand_file, resource=resource)
     if records and (own or precision):
         what = "--precision" if precision else "--point and --demand"
@@ -247,6 +254,8 @@ def command(
 
 def _training(options: dict[str, Any], resource: str, machines: tuple[Machine, ...]) -> Training:
     """Return the training steps, if the machines have the links that they ask for."""
+    from ridgepoint.cli.ridgeline_training import Training
+
     asked = Training.of(options, resource)
     for path in LINK_OPTIONS:
         if any(path in step.resources for step in asked.steps):

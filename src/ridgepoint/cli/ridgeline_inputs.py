@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from ridgepoint.core.machine import Machine
 
 _MACHINE = "cascade-lake"
+BATCHES = "1,2,4,...,4096"
+"""Samples on each node, if none are given."""
+
 LINK_OPTIONS = {"remote": "--remote-memory 50GB/s", "storage": "--storage 2GB/s"}
 """How the bandwidth of a link other than the network is given."""
 

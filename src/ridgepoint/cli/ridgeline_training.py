@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ridgepoint.cli import numbers
+from ridgepoint.cli.ridgeline_inputs import BATCHES
 from ridgepoint.core.documents import fields_of
 from ridgepoint.demands.recommendation import RecommendationModel, RecommendationStep
 from ridgepoint.demands.training import TrainingStep
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from ridgepoint.models.ridgeline import Ridgeline
     from ridgepoint.models.ridgeline.trajectories import Trajectory
 
-BATCHES = "1,2,4,...,4096"
 _LAYERS = "4096,4096"
 _MOST_POINTS = 10_000
 

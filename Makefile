@@ -27,6 +27,7 @@ benchmark: $(INSTALLED)
 	$(BIN)/python benchmarks/counting.py
 	$(BIN)/python benchmarks/time_check.py --stated
 	$(BIN)/python benchmarks/mix.py
+	$(BIN)/python benchmarks/startup.py
 
 # The script and style of the interactive page, which are kept in the repository: needs Node 20.
 page:

@@ -11,12 +11,18 @@ from pathlib import Path
 import kept_records
 import snapshot_calls
 
+from ridgepoint.cli.main import _COMMANDS
+from ridgepoint.cli.suite import SUITES
+
 COMMANDS = (
     "machine", "run", "suite", "bops", "ridgeline", "scale", "pipeline", "list",
     "show", "plot", "report", "compare", "name", "note", "delete", "export", "import", "include",
     "doctor",
     "suite kernels", "suite datacenter", "suite distributed", "suite imaging",
 )  # fmt: skip
+    *(name for name in _COMMANDS if name not in ("cc", "c++")),
+    *(f"suite {name}" for name in SUITES),
+)
 _MEASUREMENTS = (
     *(name for names in kept_records.MEASURED.values() for name in names),
     *(name for _, programs in kept_records.LITERAL.values() for name in programs),

@@ -115,7 +115,7 @@ def checked_label(label: str) -> str:
         If it would be taken for something else.
     """
     from ridgepoint.kept.archive import require_label
-    from ridgepoint.published.machines import names
+    from ridgepoint.published.machine_names import names
 
     try:
         require_label(label)

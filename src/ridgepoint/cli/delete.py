@@ -6,11 +6,13 @@ from pathlib import Path
 
 import click
 
-from ridgepoint.cli import common
+from ridgepoint.cli import common, completing
 
 
 @click.command("delete")
-@click.argument("targets", metavar="ID|NAME...", nargs=-1, required=True)
+@click.argument(
+    "targets", metavar="ID|NAME...", nargs=-1, required=True, shell_complete=completing.records
+)
 @click.option(
     "--with-measurements",
     is_flag=True,

@@ -5,9 +5,12 @@ from __future__ import annotations
 import importlib
 import keyword
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 
 class LazyGroup(click.Group):
@@ -50,6 +53,17 @@ class LazyGroup(click.Group):
         command: click.Command = module.command
         return command
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return what a shell offers in place of a word: commands, without importing any."""
+        from click.shell_completion import CompletionItem
+
+        commands = [
+            CompletionItem(name, help=summary)
+            for name, summary in self.summaries.items()
+            if name.startswith(incomplete)
+        ]
+        return [*commands, *click.Command.shell_complete(self, ctx, incomplete)]
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write what each command does."""
         with formatter.section("Commands"):
@@ -58,7 +72,8 @@ class LazyGroup(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put the default command before arguments that name none."""
         begins = args[0] if args else ""
-        if self.default and begins not in (*self.summaries, *ctx.help_option_names):
+        is_asked = bool(args) or not ctx.resilient_parsing  # a shell completes the name of one
+        if is_asked and self.default and begins not in (*self.summaries, *ctx.help_option_names):
             args = [self.default, *args]
         return super().parse_args(ctx, args)
 
@@ -76,7 +91,7 @@ class LazyGroup(click.Group):
         """
         name, command, rest = super().resolve_command(ctx, args)
         options = [] if command is None else _options(command)
-        if command is not None and options:
+        if command is not None and options and not ctx.resilient_parsing:
             own = click.Context(command, info_name=name, parent=ctx, **command.context_settings)
             given, _, _ = command.make_parser(own).parse_args(args=list(rest))
             for option in options:

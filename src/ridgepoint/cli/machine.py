@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ridgepoint.cli import common
+from ridgepoint.cli import common, completing
 from ridgepoint.cli.numbers import NumberRange
 from ridgepoint.cli.tables import OF_MACHINE, require_tables, tables_option
 
@@ -27,6 +27,7 @@ _CONFIRMATIONS = 2
     "--check",
     "baseline_name",
     metavar="BASELINE",
+    shell_complete=completing.machines,
     help="Compare with a kept machine: a number or a name of 'ridgepoint list', or a machine's "
     "file. Exit status 1 if a ceiling fell.",
 )

@@ -36,6 +36,7 @@ _COMMANDS = {
     "export": "Write kept records to files, such as baselines for a repository.",
     "import": "Put records of files and of other archives into the archive.",
     "include": "Print the folder of ridgepoint.h, which marks regions in C and C++.",
+    "completion": "Print the script that makes a shell complete commands and names.",
     "doctor": "Say what can be measured here, and what to do about the rest.",
 }
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
-from ridgepoint.cli import common
+from ridgepoint.cli import common, completing
 
 
 @click.command("name")
-@click.argument("target", metavar="ID|NAME")
+@click.argument("target", metavar="ID|NAME", shell_complete=completing.records)
 @click.argument(
     "label",
     metavar="NAME",

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
-from ridgepoint.cli import common
+from ridgepoint.cli import common, completing
 
 
 @click.command("note")
-@click.argument("target", metavar="ID|NAME")
+@click.argument("target", metavar="ID|NAME", shell_complete=completing.records)
 @click.argument("text")
 @common.archive_option
 def command(target: str, text: str, archive_path: Path | None) -> None:

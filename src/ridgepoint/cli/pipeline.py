@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ridgepoint.cli import common
+from ridgepoint.cli import common, completing
 from ridgepoint.core.names import named_twice
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ _LONGEST_FOLDER = 60
     "machine_names",
     multiple=True,
     metavar="FILE|NAME|ID",
+    shell_complete=completing.machines,
     help=(
         "Use this machine instead of the file's: h200, a100, mi300x, ..., a file of "
         "'ridgepoint machine --json', or a number or a name of 'ridgepoint list'. With several, "

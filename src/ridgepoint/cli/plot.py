@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ridgepoint.cli import common
+from ridgepoint.cli import common, completing
 from ridgepoint.cli.plot_points import given_points, points_options
 from ridgepoint.cli.view_options import (
     Viewing,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 @click.command("plot")
-@click.argument("targets", metavar="[ID|NAME...]", nargs=-1)
+@click.argument("targets", metavar="[ID|NAME...]", nargs=-1, shell_complete=completing.records)
 @machines_option("Draw on this machine's roofline.", default="the first measurement's")
 @common.kept_work_option
 @bandwidth_option

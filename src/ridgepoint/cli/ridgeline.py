@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ridgepoint.cli import common
+from ridgepoint.cli import common, completing
 from ridgepoint.cli.numbers import QuantityType
 from ridgepoint.cli.ridgeline_inputs import (
     BATCHES,
@@ -37,6 +37,7 @@ _OF_TRAINING = (
     "machine_names",
     multiple=True,
     metavar="FILE|NAME|ID",
+    shell_complete=completing.machines,
     help="The nodes' machine: a file of 'ridgepoint machine --json', a published "
     "machine, or a number or a name of 'ridgepoint list' (of a cluster: its slowest "
     "node). Repeat it for nodes that differ: the slowest bounds.  "
@@ -149,6 +150,7 @@ _OF_TRAINING = (
     "records",
     multiple=True,
     metavar="NUMBER|NAME",
+    shell_complete=completing.measurements,
     help=(
         "A kept measurement instead of a perceptron: a point for each node of a program of "
         "'ridgepoint run --mpi', or of one machine. May be repeated.  [machine: the first one's]"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ridgepoint.cli import common
+from ridgepoint.cli import common, completing
 from ridgepoint.cli.numbers import NumberRange
 from ridgepoint.cli.run_options import RunOptions
 from ridgepoint.cli.tables import OF_RUN, prints_document, require_tables, tables_option
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 # As with time and perf stat, what follows the program's name is the program's own.
 @click.command("run", context_settings={"allow_interspersed_args": False})
-@click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.argument(
+    "program", nargs=-1, required=True, type=click.UNPROCESSED, shell_complete=completing.files
+)
 @common.repeat_option
 @click.option(
     "--count-runs",
@@ -69,6 +71,7 @@ if TYPE_CHECKING:
     "--what-if",
     "what_if",
     metavar="GEOMETRY|FILE|NAME",
+    shell_complete=completing.machines,
     multiple=True,
     help=(
         "In the same run, also simulate these caches, or the caches of this machine. May be "

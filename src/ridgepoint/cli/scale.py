@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ridgepoint.cli import common
+from ridgepoint.cli import common, completing
 from ridgepoint.cli.numbers import NumberRange, QuantityType
 from ridgepoint.core.errors import RidgepointError
 from ridgepoint.core.quantities import ByteRate, LinkRate, WorkRate
@@ -41,8 +41,14 @@ _NAMES: Mapping[Scheduler, str] = {
 }  # fmt: skip
 
 
+def _cases() -> tuple[str, ...]:
+    from ridgepoint.cli.scale_inputs import cases
+
+    return cases()
+
+
 @click.command("scale")
-@click.argument("case", required=False)
+@click.argument("case", required=False, shell_complete=completing.words(_cases))
 @click.option("--size", metavar="N", help="n of the problem: 10000, 1e4 or 2^28.")
 @click.option("--op", metavar="EXPR", help="Work of your own problem, such as '2*n^3'.")
 @click.option("--bytes", metavar="EXPR", help="Memory traffic of your own problem, byte.")
@@ -59,6 +65,7 @@ _NAMES: Mapping[Scheduler, str] = {
 @click.option(
     "--machine",
     metavar="FILE|NAME|ID",
+    shell_complete=completing.machines,
     help="A node: a file of 'ridgepoint machine --json', a published machine, or a number or a "
     "name of 'ridgepoint list'. Of a cluster: its slowest node.",
 )

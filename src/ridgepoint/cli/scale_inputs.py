@@ -177,6 +177,13 @@ def law_named(name: str | None) -> Law | None:
     return None if name is None else _LAWS.get(name.lower())
 
 
+def cases() -> tuple[str, ...]:
+    """Return the names of the problems that are built in, and of the laws."""
+    from ridgepoint.models.scaling.case_studies import CASE_STUDIES
+
+    return (*CASE_STUDIES, *_LAWS)
+
+
 def problem_of(
     case: str | None, options: Mapping[str, Any], *, precision: str
 ) -> tuple[MakesProblem, bool]:
@@ -203,7 +210,7 @@ def problem_of(
     study = CASE_STUDIES.get(case.lower())
     if study is None:
         raise click.BadParameter(
-            f"there is no {case!r}; there are {', '.join((*CASE_STUDIES, *_LAWS))}",
+            f"there is no {case!r}; there are {', '.join(cases())}",
             param_hint="'CASE'",
         )
     make = study.make

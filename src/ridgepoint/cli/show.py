@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ridgepoint.cli import common
+from ridgepoint.cli import common, completing
 from ridgepoint.cli.tables import OF_MACHINE, OF_RUN, beside, tables_option
 from ridgepoint.cli.view_options import (
     Viewing,
@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 
 
 @click.command("show")
-@click.argument("targets", metavar="[TARGET...]", nargs=-1)
+@click.argument(
+    "targets", metavar="[TARGET...]", nargs=-1, shell_complete=completing.anything_shown
+)
 @common.kept_work_option
 @machines_option("Bound programs by this machine.", default="the one that each was kept with")
 @bandwidth_option

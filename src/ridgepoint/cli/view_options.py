@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from ridgepoint.cli import completing
 from ridgepoint.core.names import named_twice
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ def machines_option(what: str, *, default: str) -> Callable[[_Command], _Command
         "--machine",
         "machine_names",
         metavar="FILE|NAME|ID",
+        shell_complete=completing.machines,
         multiple=True,
         callback=_checked,
         help=(

@@ -11,6 +11,8 @@ import os
 import stat
 from pathlib import Path
 
+import platformdirs
+
 from ridgepoint.core.errors import ArchiveRefused, reason_of
 
 SCHEMA = 3
@@ -144,6 +146,14 @@ def require_writable(path: Path) -> None:
     # Some file systems do not tell their size.
     if disk.f_blocks and free * disk.f_frsize < _LEAST_FREE_BYTES:
         raise refused(path, "the disk is full", f"make room, or {ELSEWHERE}")
+
+
+def default_path() -> Path:
+    """Return where the archive is: ``RIDGEPOINT_ARCHIVE``, or the user's data directory."""
+    chosen = os.environ.get("RIDGEPOINT_ARCHIVE")
+    if chosen:
+        return Path(chosen)
+    return Path(platformdirs.user_data_dir("ridgepoint")) / "archive.sqlite3"
 
 
 def is_there(path: Path) -> bool:

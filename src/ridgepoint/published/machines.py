@@ -7,7 +7,6 @@ is left out.
 
 from __future__ import annotations
 
-from importlib.resources import files
 from pathlib import Path
 
 from ridgepoint.core.documents import decode, kind_of
@@ -15,25 +14,9 @@ from ridgepoint.core.errors import InvalidDocument, reason_of
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measured_cluster import MeasuredCluster
 from ridgepoint.published.documents import published_name
+from ridgepoint.published.machine_names import MACHINES, names
 
-_MACHINES = files("ridgepoint") / "data" / "machines"
-
-
-def names() -> tuple[str, ...]:
-    """Return the names of the published machines, sorted.
-
-    Examples
-    --------
-    >>> "cascade-lake" in names()
-    True
-    """
-    return tuple(
-        sorted(
-            entry.name.removesuffix(".json")
-            for entry in _MACHINES.iterdir()
-            if entry.name.endswith(".json")
-        )
-    )
+__all__ = ["load", "names", "open_machine", "opened"]
 
 
 def load(name: str) -> Machine:
@@ -56,7 +39,7 @@ def load(name: str) -> Machine:
     """
     remedy = "the path of a machine's JSON file"
     known = published_name(name, names(), what="load the machine", remedy=remedy)
-    file = _MACHINES / f"{known}.json"
+    file = MACHINES / f"{known}.json"
     return decode(file.read_bytes(), Machine, origin=f"the library's {known}")
 
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from ridgepoint.cli import common
+from ridgepoint.cli import common, completing
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -118,6 +118,7 @@ def names_argument(
         "names",
         nargs=-1,
         metavar=f"[{metavar}]...",
+        shell_complete=completing.words(known),
         callback=lambda context, parameter, value: _known(value, known()),
     )
 

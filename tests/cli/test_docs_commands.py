@@ -11,11 +11,15 @@ import pytest
 
 import ridgepoint
 import snapshots
-from ridgepoint.cli.main import group, main
+from ridgepoint.cli.examples import COMMANDS, SUITES
+from ridgepoint.cli.main import _COMMANDS, group, main
+from ridgepoint.cli.suite import SUITES as _SUITES
 from ridgepoint.core.documents import encode
 from ridgepoint.kept.archive import Archive
 
 PAGES = {path.relative_to(doc_blocks.ROOT).as_posix(): path for path in doc_blocks.PAGES}
+HELP = doc_blocks.help_commands()
+EXAMPLES = {**COMMANDS, **{f"suite {name}": cases for name, cases in SUITES.items()}}
 TYPED = {name: doc_blocks.commands(path) for name, path in PAGES.items()}
 
 
@@ -55,6 +59,24 @@ def test_commands_of_a_page_are_accepted(page, tmp_path, monkeypatch):
     assert [said for one in (*TYPED[page], *quoted) if (said := complaint(one))] == []
 
 
+@pytest.mark.parametrize("name", HELP)
+def test_examples_of_help_are_accepted(name, tmp_path, monkeypatch):
+    """Each is of its own command, and short enough for a terminal of 80 columns."""
+    monkeypatch.chdir(tmp_path)
+    lines = [line for words in EXAMPLES[name] for line in words]
+
+    assert [said for one in HELP[name] if (said := complaint(one))] == []
+    assert HELP[name]
+    assert all(" ".join(one.words).startswith(name) for one in HELP[name][:1])
+    assert max(map(len, lines)) <= 74
+
+
+def test_every_command_has_examples():
+    """Except the compilers, which have no help of their own."""
+    assert set(_COMMANDS) - {"cc", "c++"} == set(COMMANDS)
+    assert set(SUITES) == set(_SUITES)
+
+
 def test_a_command_that_is_none_is_found(tmp_path):
     """The tests above can fail: with an option, a command or a value that there is not."""
     page = doc_blocks.ROOT / "docs" / "made_up.md"
@@ -72,6 +94,9 @@ _STANDS_FOR = {
     "docs/network.md": {"7": "node"},
     "docs/records.md": {"2": "spare", "3": "after"},
     "docs/rooflines.md": {"1": "bench"},
+    "note --help": {"3": "after"},
+    "name --help": {"3": "after"},
+    "delete --help": {"3": "spare", "bench": "unused"},
 }
 """The stored records that the numbers of a page stand for."""
 _DATA = doc_blocks.ROOT / "tests" / "data" / "scaling"
@@ -85,6 +110,10 @@ def stored():
         for label, document in (("spare", "norm"), ("after", "heat")):
             machine = archive.require("vm").id
             archive.keep_measurement(kept_records.document(document), machine, label=label)
+        archive.keep_machine(kept_records.document("vm"), label="unused")
+        archive.keep_measurement(
+            kept_records.document("heat"), archive.require("vm").id, label="before"
+        )
         for label in ("two-nodes", "four-nodes"):
             machine = archive.require("cluster").id
             archive.keep_measurement(kept_records.document("ranks"), machine, label=label)
@@ -182,6 +211,14 @@ _DRAW = [name for name in _RUN if any(draws(command) for command in TYPED[name])
 def test_commands_of_a_page_work(page, capfd):
     """On stored records, with a scripted meter; they print what the page shows."""
     assert wrong([command for command in TYPED[page] if not draws(command)], capfd) == []
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("bench")
+@pytest.mark.parametrize("name", HELP)
+def test_examples_of_help_work(name, capfd):
+    """As the commands of pages do."""
+    assert wrong(HELP[name], capfd) == []
 
 
 @pytest.mark.slow

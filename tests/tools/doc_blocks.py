@@ -143,6 +143,26 @@ def commands(path: Path) -> list[Command]:
     ]
 
 
+def help_commands() -> dict[str, list[Command]]:
+    """Return the examples below the help of each command, by the command's name."""
+    from ridgepoint.cli.examples import COMMANDS, SUITES
+
+    return {
+        name: [
+            Command(page=f"{name} --help", line=number, words=tuple(words), shell=shell)
+            for number, (_, *typed) in enumerate(examples, start=1)
+            for _, shell, _ in _lines_of_shell(
+                Block(page=name, line=1, language="", text="\n".join(typed) + "\n")
+            )
+            for words in _calls(shell)
+        ]
+        for name, examples in (
+            *COMMANDS.items(),
+            *((f"suite {suite}", examples) for suite, examples in SUITES.items()),
+        )
+    }
+
+
 def inline_commands(path: Path) -> list[Command]:
     """Return every call of ridgepoint that a sentence of a page quotes."""
     page = path.relative_to(ROOT).as_posix()

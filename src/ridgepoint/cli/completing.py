@@ -1,6 +1,6 @@
 """What a shell offers for an argument: names of records, published machines, files.
 
-Nothing here may be slow: it runs at every press of the tabulator.
+Nothing here may be slow: it runs whenever the Tab key is pressed.
 """
 
 from __future__ import annotations

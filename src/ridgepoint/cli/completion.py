@@ -13,16 +13,10 @@ _VARIABLE = "_RIDGEPOINT_COMPLETE"
 @click.command("completion")
 @click.argument("shell", type=click.Choice(_SHELLS))
 def command(*, shell: str) -> None:
-    r"""Print the script that makes SHELL complete commands, options and names.
+    """Print the script that makes SHELL complete commands, options and names.
 
-    With it, the tabulator completes commands and options, the names of kept records and of
-    published machines, and files. Add the line below to the file that your shell reads when it
-    starts, and open a new shell.
-
-    \b
-    ~/.bashrc                      eval "$(ridgepoint completion bash)"
-    ~/.zshrc, below compinit       eval "$(ridgepoint completion zsh)"
-    ~/.config/fish/config.fish     ridgepoint completion fish | source
+    With it, the Tab key completes commands, options, the names of kept records and of published
+    machines, and files. Add the line for your shell to the file that it reads when it starts.
     """
     from click.shell_completion import get_completion_class
 

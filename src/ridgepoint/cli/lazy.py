@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import importlib
 import keyword
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from ridgepoint.cli.examples import Example, as_epilog
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -22,6 +24,8 @@ class LazyGroup(click.Group):
         Each command is the value ``command`` of the module of its name in this package.
     summaries : mapping of str to str
         What each command does, in one line, by its name.
+    examples : mapping of str to tuple of Example
+        What stands below the help of a command, by its name.
     default : str or None
         The command that runs if the arguments begin with none of the names. None: there is none.
     """
@@ -31,11 +35,13 @@ class LazyGroup(click.Group):
         *arguments: Any,
         package: str,
         summaries: Mapping[str, str],
+        examples: Mapping[str, Sequence[Example]],
         default: str | None = None,
         **options: Any,
     ) -> None:
         super().__init__(*arguments, **options)
         self.package, self.summaries, self.default = package, summaries, default
+        self.examples = examples
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands, in their order."""
@@ -51,6 +57,8 @@ class LazyGroup(click.Group):
             f"{self.package}.{f'{name}_' if keyword.iskeyword(name) else name}"
         )
         command: click.Command = module.command
+        if command.epilog is None and cmd_name in self.examples:
+            command.epilog = as_epilog(self.examples[cmd_name])
         return command
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:

@@ -12,6 +12,7 @@ from typing import NoReturn
 import click
 
 from ridgepoint import __version__
+from ridgepoint.cli import examples
 from ridgepoint.cli.lazy import LazyGroup
 from ridgepoint.core.errors import Interrupted, RidgepointError, reason_of, status_of
 
@@ -45,6 +46,7 @@ _COMMANDS = {
     cls=LazyGroup,
     package="ridgepoint.cli",
     summaries=_COMMANDS,
+    examples=examples.COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(__version__, prog_name="ridgepoint")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from ridgepoint.cli import examples
 from ridgepoint.cli.lazy import LazyGroup
 
 SUITES = {
@@ -20,6 +21,7 @@ _DEFAULT = "kernels"
     cls=LazyGroup,
     package=__name__,
     summaries=SUITES,
+    examples=examples.SUITES,
     default=_DEFAULT,
     options_metavar="",
     subcommand_metavar="[SUITE] [OPTIONS] [NAME]...",

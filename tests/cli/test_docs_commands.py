@@ -12,7 +12,8 @@ import pytest
 import ridgepoint
 import snapshots
 from ridgepoint.cli.examples import COMMANDS, SUITES
-from ridgepoint.cli.main import _COMMANDS, group, main
+from ridgepoint.cli.main import COMMANDS as _COMMANDS
+from ridgepoint.cli.main import group, main
 from ridgepoint.cli.suite import SUITES as _SUITES
 from ridgepoint.core.documents import encode
 from ridgepoint.kept.archive import Archive

@@ -11,7 +11,7 @@ from pathlib import Path
 import kept_records
 import snapshot_calls
 
-from ridgepoint.cli.main import _COMMANDS
+from ridgepoint.cli.main import COMMANDS as _COMMANDS
 from ridgepoint.cli.suite import SUITES
 
 COMMANDS = (

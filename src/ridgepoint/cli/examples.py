@@ -108,6 +108,26 @@ COMMANDS: dict[str, tuple[Example, ...]] = {
             "  --point 'mine W=2Gflop, Q=8GB, T=90ms'",
         ),
     ),
+    "report": (
+        (
+            "Write two programs to one page, and open it",
+            "ridgepoint report before after -o report.html && xdg-open report.html",
+        ),
+    ),
+    "export": (
+        (
+            "Keep a record in a repository, as a baseline",
+            "ridgepoint export before -o baselines/before.json",
+        ),
+        ("Write every record to a file", "ridgepoint export --all -o records"),
+    ),
+    "import": (
+        ("Put the files of a folder into the archive", "ridgepoint import baselines"),
+        (
+            "Merge the archives of two other hosts into it",
+            "ridgepoint import node1.sqlite3 node2.sqlite3",
+        ),
+    ),
     "name": (
         ("Name record 3", "ridgepoint name 3 before"),
         ("Remove a name", "ridgepoint name before ''"),

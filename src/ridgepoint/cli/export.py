@@ -7,11 +7,11 @@ from pathlib import Path
 
 import click
 
-from ridgepoint.cli import common
+from ridgepoint.cli import common, completing
 
 
 @click.command("export")
-@click.argument("targets", metavar="[ID|NAME...]", nargs=-1)
+@click.argument("targets", metavar="[ID|NAME...]", nargs=-1, shell_complete=completing.records)
 @click.option("--all", "everything", is_flag=True, help="Export every record.")
 @click.option(
     "-o",
@@ -36,15 +36,11 @@ def command(
     no_machine: bool,
     archive_path: Path | None,
 ) -> None:
-    r"""Write kept records to files, such as baselines to keep in a repository.
+    """Write kept records to files, such as baselines to keep in a repository.
 
     A file holds one record as JSON, with its name, note and date, and the machine that bounds it.
     The same record always gives the same file. 'show', 'plot' and --machine take such a file like
     a record, and 'import' puts it into an archive.
-
-    \b
-    ridgepoint export before -o baselines/before.json
-    ridgepoint export --all -o baselines/
     """
     from ridgepoint.kept.archive import Archive
     from ridgepoint.kept.files import replace_file

@@ -16,15 +16,11 @@ from ridgepoint.cli import common
 @common.json_option
 @common.archive_option
 def command(*, paths: tuple[Path, ...], as_json: bool, archive_path: Path | None) -> None:
-    r"""Put records of files and of other archives into the archive, all of them or none.
+    """Put records of files and of other archives into the archive, all of them or none.
 
     FILE is a file written by 'export', a folder of such files, the file of a machine or a cluster,
     or another archive. Each record gets a new number, which is printed. What is in the archive
     already is not kept twice, and a name that another record has gets a number behind it.
-
-    \b
-    ridgepoint import baselines/
-    ridgepoint import node1.sqlite3 node2.sqlite3
     """
     from ridgepoint.core.documents import report
     from ridgepoint.kept.archive import Archive

@@ -16,7 +16,7 @@ from ridgepoint.cli import examples
 from ridgepoint.cli.lazy import LazyGroup
 from ridgepoint.core.errors import Interrupted, RidgepointError, reason_of, status_of
 
-_COMMANDS = {
+COMMANDS = {
     "machine": "Measure this machine's ceilings and keep them.",
     "run": "Measure a program, bound it by the machine, draw it.",
     "suite": "Run suites of reference programs: kernels, datacenter, distributed, imaging.",
@@ -45,7 +45,7 @@ _COMMANDS = {
 @click.command(
     cls=LazyGroup,
     package="ridgepoint.cli",
-    summaries=_COMMANDS,
+    summaries=COMMANDS,
     examples=examples.COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ridgepoint.cli import common
+from ridgepoint.cli import common, completing
 
 if TYPE_CHECKING:
     from ridgepoint.kept.archive import Archive
@@ -19,7 +19,9 @@ _ENDINGS = (".html", ".htm", ".json")
 
 
 @click.command("report")
-@click.argument("targets", metavar="[RECORD...]", nargs=-1)
+@click.argument(
+    "targets", metavar="[RECORD...]", nargs=-1, shell_complete=completing.anything_shown
+)
 @click.option(
     "-o",
     "--output",

@@ -20,8 +20,8 @@ from ridgepoint.core.machine import Machine
 from ridgepoint.core.measured_cluster import MeasuredCluster
 from ridgepoint.core.measurement import Measurement, Timing
 from ridgepoint.kept.archive_content import insert
-from ridgepoint.kept.archive_file import require_writable
-from ridgepoint.kept.archive_reading import ArchivePath, ArchiveReading, default_path
+from ridgepoint.kept.archive_file import default_path, require_writable
+from ridgepoint.kept.archive_reading import ArchivePath, ArchiveReading
 from ridgepoint.kept.archive_record import (
     LISTED,
     MACHINES,

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
-import platformdirs
 
 from ridgepoint.core.documents import Value, decode, kind_of, require_known
 from ridgepoint.core.errors import ArchiveRefused
@@ -18,6 +16,7 @@ from ridgepoint.core.measured_cluster import MeasuredCluster
 from ridgepoint.core.measurement import Measurement, Timing
 from ridgepoint.kept.archive_connection import ArchiveConnection
 from ridgepoint.kept.archive_content import FACTS, unpacked
+from ridgepoint.kept.archive_file import default_path
 from ridgepoint.kept.archive_record import LISTED, Kind, Record, record_of
 from ridgepoint.kept.archive_refusals import no_such_name, not_counted, nothing
 from ridgepoint.kept.portable import Portable
@@ -32,14 +31,6 @@ _MOST_DIGITS = 100
 
 ArchivePath = Path | str | None
 """An archive's file; None: the archive in use (``RIDGEPOINT_ARCHIVE``, or the user's)."""
-
-
-def default_path() -> Path:
-    """Return where the archive is: ``RIDGEPOINT_ARCHIVE``, or the user's data directory."""
-    chosen = os.environ.get("RIDGEPOINT_ARCHIVE")
-    if chosen:
-        return Path(chosen)
-    return Path(platformdirs.user_data_dir("ridgepoint")) / "archive.sqlite3"
 
 
 class ArchiveReading:

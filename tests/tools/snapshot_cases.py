@@ -15,11 +15,6 @@ from ridgepoint.cli.main import COMMANDS as _COMMANDS
 from ridgepoint.cli.suite import SUITES
 
 COMMANDS = (
-    "machine", "run", "suite", "bops", "ridgeline", "scale", "pipeline", "list",
-    "show", "plot", "report", "compare", "name", "note", "delete", "export", "import", "include",
-    "doctor",
-    "suite kernels", "suite datacenter", "suite distributed", "suite imaging",
-)  # fmt: skip
     *(name for name in _COMMANDS if name not in ("cc", "c++")),
     *(f"suite {name}" for name in SUITES),
 )

@@ -168,7 +168,10 @@ def test_address_opens_the_same_again(opened, page):
     opened.write(opened.one("input[type=search]"), "time > 20%")
     opened.all("button.pick")[1].click()
     opened.all("fieldset input")[0].click()
-    address = opened.js("return location.hash")
+    address = opened.until(
+        lambda: (now := opened.js("return location.hash")) and "tag.level" in now and now,
+        "the address to follow",
+    )
 
     opened.open(page, address)
 

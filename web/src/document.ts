@@ -313,5 +313,5 @@ export function complete(document: PageDocument): PageDocument {
     return filled;
   }
 
-  return whole(document, "Document") as PageDocument;
+  return whole({ records: [], views: [], ...(document as object) }, "Document") as PageDocument;
 }

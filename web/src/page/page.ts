@@ -10,11 +10,14 @@ import { tabsOf } from "./tabs";
 import { keptTheme, themeSwitch, wear } from "./theme";
 import { ViewPart } from "./view";
 
+const PAUSE_MS = 200;
+
 /** A page that is open. */
 export class Page {
   readonly #state: Store<PageState>;
   readonly #parts: readonly ViewPart[];
   readonly #help = new Help();
+  #telling = 0;
 
   constructor(host: HTMLElement, page: PageDocument) {
     const { hash } = location;
@@ -69,13 +72,14 @@ export class Page {
     this.#state.subscribe((now, before) => {
       if (now.view !== before.view) {
         this.#show();
-        this.#tell();
+        this.#tellSoon();
       }
     });
     for (const part of this.#parts)
       part.store.subscribe((now, before) => {
-        if (now.hovered === before.hovered) this.#tell();
+        if (now.hovered === before.hovered) this.#tellSoon();
       });
+    addEventListener("pagehide", () => this.#tell());
     addEventListener("hashchange", () => this.#follow());
     addEventListener("keydown", (event) => this.#press(event));
     addEventListener("beforeprint", () => this.#print(true));
@@ -87,6 +91,12 @@ export class Page {
     for (const part of this.#parts) part.show(part.view.key === view);
   }
 
+  /** Writes the address once changes pause: browsers take only so many in a minute. */
+  #tellSoon(): void {
+    clearTimeout(this.#telling);
+    this.#telling = window.setTimeout(() => this.#tell(), PAUSE_MS);
+  }
+
   /** Writes what is chosen into the address. */
   #tell(): void {
     const part = this.#part;
@@ -94,7 +104,7 @@ export class Page {
     try {
       history.replaceState(null, "", addressOf(part.view, part.store.get()));
     } catch {
-      // Too many changes at once, or a page that has no address: it is shown all the same.
+      // A page that has no address, as in a frame: it is shown all the same.
     }
   }
 

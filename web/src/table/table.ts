@@ -32,6 +32,8 @@ export class TableView {
   #last = -1;
   #active = { row: 0, button: 0 };
   #isPrinted = false;
+  /** Heights in pixels, measured when they change: asking for them delays every drawing. */
+  #heights = { row: 30, head: 30, frame: 0 };
 
   constructor(view: View, table: Table, store: ViewStore) {
     this.#view = view;
@@ -61,6 +63,7 @@ export class TableView {
     );
     this.#listen();
     this.#filter();
+    new ResizeObserver(() => this.#measure()).observe(this.#frame);
     store.subscribe((now, before) => this.#update(now, before));
   }
 
@@ -152,9 +155,8 @@ export class TableView {
 
   /** Scrolls so that a row is in sight, and draws it. */
   #reveal(row: number): void {
-    const height = this.#rowHeight();
-    const head = this.#head.offsetHeight;
-    const room = this.#frame.clientHeight - head;
+    const height = this.#heights.row;
+    const room = this.#heights.frame - this.#heights.head;
     const top = row * height;
     if (top < this.#frame.scrollTop) this.#frame.scrollTop = top;
     else if (top + height > this.#frame.scrollTop + room)
@@ -195,18 +197,21 @@ export class TableView {
     this.#draw(true);
   }
 
-  #rowHeight(): number {
-    return Number.parseFloat(getComputedStyle(this.element).getPropertyValue("--row")) || 30;
+  #measure(): void {
+    if (this.#frame.clientHeight === 0) return; // it is hidden
+    const row = this.#body.querySelector<HTMLElement>("[data-row]")?.offsetHeight ?? 30;
+    this.#heights = { row, head: this.#head.offsetHeight, frame: this.#frame.clientHeight };
+    this.#draw(true);
   }
 
   /** Draws the rows in sight. */
   #draw(isForced: boolean): void {
     const count = this.#rows.length;
-    const height = this.#rowHeight();
+    const height = this.#heights.row;
     let first = 0;
     let last = Math.min(count, this.#isPrinted ? PRINTED : ALL);
     if (count > ALL && !this.#isPrinted) {
-      const room = Math.ceil((this.#frame.clientHeight || 600) / height);
+      const room = Math.ceil((this.#heights.frame || 800) / height);
       first = Math.max(
         0,
         Math.min(Math.floor(this.#frame.scrollTop / height), count - room) - SPARE,

@@ -59,10 +59,13 @@ function joinedOf(chart: Chart, state: ViewState, isSubject: (key?: string) => b
     .filter((subject) => isSubject(subject))
     .map((subject) => {
       const own = chart.marks.filter(
-        (mark) => mark.subject === subject && isChosen(without(mark.tags, LEVEL), state.chosen),
+        (mark) =>
+          mark.subject === subject &&
+          mark.shape !== "cap" &&
+          isChosen(without(mark.tags, LEVEL), state.chosen),
       );
       const levelled = own.filter((mark) => mark.tags?.[LEVEL] !== undefined);
-      const marks = levelled.length > 1 ? levelled : own.filter(({ shape }) => shape !== "cap");
+      const marks = levelled.length > 1 ? levelled : own;
       return { subject, marks: marks.toSorted((one, other) => one.at[0] - other.at[0]) };
     })
     .filter(({ marks }) => marks.length > 1);

@@ -130,7 +130,13 @@ export function stops(scene: Scene): Found[] {
   const named = scene.marks.filter(({ mark }) => mark.name || mark.subject);
   const marks = named.map(foundMark).toSorted((one, other) => one.x - other.x || one.y - other.y);
   const bars = scene.shown.bars.filter(({ name }) => name).map((bar) => foundBar(bar, scene));
-  const lines = scene.shown.lines.flatMap((line) => (line.name ? foundLine(line, scene) : []));
+  // A roof may be drawn in parts, of which the first stands for all.
+  const seen = new Set<string>();
+  const isNew = ({ name, summary }: Line): boolean => {
+    const of = `${name} ${summary}`;
+    return name !== "" && !seen.has(of) && !!seen.add(of);
+  };
+  const lines = scene.shown.lines.flatMap((line) => (isNew(line) ? foundLine(line, scene) : []));
   return [...marks, ...bars, ...lines];
 }
 

@@ -1,9 +1,10 @@
 /** What is drawn over a chart while it is pointed at: rings, emphasis, the rectangle of a zoom. */
 
+import type { Line } from "../document";
 import type { Found } from "./hit";
 import type { Item } from "./items";
-import { at, type Pair } from "./scales";
-import { barBox, type Scene } from "./scene";
+import type { Pair } from "./scales";
+import { barBox, down, pathThrough, type Scene } from "./scene";
 import { round, symbol } from "./symbols";
 
 export interface Pointing {
@@ -24,7 +25,7 @@ export function pointingItems(scene: Scene, { pointed, hovered, outline }: Point
     items.push({ kind: "path", d, at: [round(x), round(y)], stroke: "ink", width: 1.6 });
   };
   if (pointed?.kind === "mark") ring(pointed.x, pointed.y, pointed.size);
-  if (pointed?.kind === "line") items.push(emphasis(scene, pointed));
+  if (pointed?.kind === "line") items.push(emphasis(scene, pointed.thing));
   if (pointed?.kind === "bar") items.push(border(scene, pointed.thing));
   if (hovered) {
     for (const { mark, x, y, size } of scene.marks) if (mark.subject === hovered) ring(x, y, size);
@@ -34,19 +35,11 @@ export function pointingItems(scene: Scene, { pointed, hovered, outline }: Point
   return items;
 }
 
-function emphasis(scene: Scene, { thing }: Extract<Found, { kind: "line" }>): Item {
-  const places = thing.places.map((place) => {
-    const [x, y] = at(scene.plane, place);
-    return `${round(x)},${round(scene.plane.height - y)}`;
-  });
-  return {
-    kind: "path",
-    d: `M${places.join("L")}`,
-    stroke: "ink",
-    width: 5,
-    opacity: 0.25,
-    isClipped: true,
-  };
+/** Returns a wide stroke under a line and under all others that are parts of the same. */
+function emphasis(scene: Scene, { name, summary }: Line): Item {
+  const parts = scene.shown.lines.filter((line) => line.name === name && line.summary === summary);
+  const d = parts.map(({ places }) => pathThrough(places.map((place) => down(scene.plane, place))));
+  return { kind: "path", d: d.join(""), stroke: "ink", width: 5, opacity: 0.25, isClipped: true };
 }
 
 function border(scene: Scene, bar: Parameters<typeof barBox>[0]): Item {

@@ -107,7 +107,7 @@ function byOrder(lines: readonly Line[]): Line[] {
 }
 
 /** Returns a place in pixels from the upper left corner, where a path can reach it. */
-function down(plane: Plane, place: Pair): Pair {
+export function down(plane: Plane, place: Pair): Pair {
   const [x, y] = at(plane, place);
   return [bounded(x), bounded(plane.height - y)];
 }
@@ -117,7 +117,8 @@ function bounded(value: number): number {
   return Math.min(Math.max(value, -1e5), 1e5);
 }
 
-function pathThrough(places: readonly Pair[]): string {
+/** Returns the path through places. */
+export function pathThrough(places: readonly Pair[]): string {
   return `M${places.map(([x, y]) => `${round(x)},${round(y)}`).join("L")}`;
 }
 

@@ -1,6 +1,6 @@
 /** Ticks: those that Python wrote while the whole axis is seen, and more in their way beyond. */
 
-import { scaleLinear, scaleLog } from "d3-scale";
+import { scaleLinear } from "d3-scale";
 import type { Axis, Interval } from "../document";
 
 export type Ticks = readonly (readonly [number, string])[];
@@ -67,17 +67,16 @@ function valuesIn(axis: Axis, limits: Interval, most: number): number[] {
   if (axis.scale !== "log") return linear;
   const [low, high] = limits;
   if (high / low < 5) return linear.filter((value) => value > 0);
-  const all = scaleLog().domain(limits).ticks(100);
-  const steps = all.filter((value) => [1, 2, 5].includes(leading(value)));
+  const powers = Array.from(
+    { length: Math.ceil(Math.log10(high / low)) + 2 },
+    (_, index) => 10 ** (Math.floor(Math.log10(low)) + index),
+  );
+  const isSeen = (value: number): boolean => value >= low && value <= high;
+  const steps = powers.flatMap((power) => [power, 2 * power, 5 * power]).filter(isSeen);
   if (steps.length <= most) return steps;
-  const decades = all.filter((value) => leading(value) === 1);
+  const decades = powers.filter(isSeen);
   const step = Math.ceil(decades.length / most);
   return decades.filter((_, index) => index % step === 0);
-}
-
-/** Returns the first digit of a number. */
-function leading(value: number): number {
-  return Number(value.toExponential(6)[0]);
 }
 
 interface Read {

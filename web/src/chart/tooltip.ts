@@ -3,9 +3,10 @@
 import type { Fact, Subject, View } from "../document";
 import { make } from "../dom";
 import type { Found } from "./hit";
+import type { Pair } from "./scales";
 
 /** More facts than these are for the panel. */
-const MOST_FACTS = 12;
+const MOST_FACTS = 18;
 
 /** Returns the subject of a thing, where there is one. */
 export function subjectOf(found: Found, view: View): Subject | null {
@@ -37,6 +38,8 @@ export function tell(host: HTMLElement, found: Found, view: View): void {
         ...facts.flatMap(({ name, text }) => [make("dt", {}, name), make("dd", {}, text)]),
       ),
     );
+  const rest = (subject?.facts.length ?? 0) - facts.length;
+  if (rest > 0) rows.push(make("p", { class: "rp-more" }, `and ${rest} more: select it`));
   const [caution] = subject?.cautions.filter(({ matters }) => matters) ?? [];
   if (caution) rows.push(make("p", { class: "rp-caution" }, caution.text));
   const [advice] = subject?.advice ?? [];
@@ -50,4 +53,21 @@ function adviceText({ what, gain }: Subject["advice"][number]): string {
 
 function factsOf(subject: Subject | null): Fact[] {
   return (subject?.facts ?? []).slice(0, MOST_FACTS);
+}
+
+/** Puts a tooltip beside a place of a stage, where it covers as little as it can. */
+export function putBeside(tooltip: HTMLElement, stage: HTMLElement, at: Pair, size: number): void {
+  const [x, y] = at;
+  const gap = size / 2 + 10;
+  const room = stage.clientWidth;
+  const wide = tooltip.offsetWidth;
+  const isRight = x + gap + wide <= room;
+  const isLeft = x - gap - wide >= 0;
+  const beside = isRight || (!isLeft && x < room / 2) ? x + gap : x - gap - wide;
+  tooltip.style.left = `${Math.max(Math.min(beside, room - wide), 0)}px`;
+  // On a narrow screen it stands below, or above, what it speaks of.
+  const high = tooltip.offsetHeight;
+  const top =
+    isRight || isLeft ? Math.max(Math.min(y - high / 2, stage.clientHeight - high), 0) : y + gap;
+  tooltip.style.top = `${top}px`;
 }

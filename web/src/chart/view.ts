@@ -3,30 +3,30 @@
 import type { Chart, Entry, Mark, View } from "../document";
 import { make } from "../dom";
 import { join, select, type ViewState, type ViewStore } from "../state";
-import { paint } from "./canvas";
-import { notesOf, pngOf, svgFile } from "./file";
+import { notesOf, pngOf, save, svgFile } from "./file";
 import { filtered } from "./filter";
 import { type Frame, frameOf, freshName, type Tool } from "./frame";
 import { History } from "./history";
 import { type Found, Hits, stops } from "./hit";
-import type { Measure } from "./items";
+import { type Keys, meaning } from "./keyboard";
 import { keyList } from "./keys";
-import { fixedColours, type Ground, pageColours, sizesFor } from "./look";
-import { batched, isData } from "./marks";
+import { Layers } from "./layers";
+import { fixedColours, type Ground, sizesFor } from "./look";
+import { isData } from "./marks";
+import { measurer } from "./measure";
 import { type Way, wayBetween } from "./motion";
+import { pannedBy, within, zoomedAt } from "./moves";
 import { listen, type Wishes } from "./pointer";
 import { pointingItems } from "./pointing";
-import { between, isSameWindow, type Pair, panned, wholeWindow, widenedTo, zoomed } from "./scales";
+import { isSameWindow, type Pair, type Plane, wholeWindow, widenedTo } from "./scales";
 import { MOST_SHAPES, type Scene, sceneOf } from "./scene";
 import { Stops } from "./stops";
-import { definitions, FONTS, svgOf } from "./svg";
-import { spoken, tell } from "./tooltip";
+import { putBeside, spoken, tell } from "./tooltip";
 
 const USUAL_WIDTH = 760;
 const PRINT_WIDTH = 680;
 const MILLISECONDS = 350;
 const ZOOM_STEP = 1.5;
-const PAN_STEP = 0.1;
 const PNG_SCALE = 2;
 /** Pixels by which a finger misses. */
 const FINGER = 10;
@@ -37,9 +37,10 @@ export class ChartView {
   readonly #history: History;
   readonly #hidden = new Set<Entry>();
   readonly #key: ReturnType<typeof keyList>;
+  readonly #layers: Layers;
   readonly #stops: Stops;
   readonly #cleaners: (() => void)[] = [];
-  readonly #measure: Measure = measurer();
+  readonly #measure = measurer();
   #scene: Scene;
   #hits: Hits | null = null;
   #pointed: Found | null = null;
@@ -59,6 +60,7 @@ export class ChartView {
     this.#history = new History(wholeWindow(chart));
     this.#key = keyList(chart, sizesFor(USUAL_WIDTH), this.#name, (entry) => this.#switch(entry));
     this.#frame = frameOf(chart, this.#name, this.#tools(), this.#key.list);
+    this.#layers = new Layers(this.#frame, this.#name);
     this.#stops = new Stops(
       this.#frame.plot,
       (found) => spoken(found, view),
@@ -131,7 +133,17 @@ export class ChartView {
       listen(plot, this.#wishes()),
       this.store.subscribe((state, before) => this.#changed(state, before)),
     );
-    plot.addEventListener("keydown", (event) => this.#press(event), { signal });
+    const keys = this.#keys();
+    plot.addEventListener(
+      "keydown",
+      (event) => {
+        const act = meaning(event, keys);
+        if (!act) return;
+        event.preventDefault();
+        act();
+      },
+      { signal },
+    );
     const resized = new ResizeObserver(() => this.#resize());
     resized.observe(this.host);
     const ground = new MutationObserver(() => this.#ask());
@@ -211,12 +223,11 @@ export class ChartView {
     });
     this.#scene = scene;
     this.#hits = null;
-    this.#place(scene);
     const isMany = scene.marks.length > MOST_SHAPES && !this.#isPrinting;
-    const { below, above } = this.#frame;
-    this.#fill(below, [...scene.below, ...(isMany ? [] : scene.markItems())], "below");
-    this.#paint(scene, isMany);
-    this.#fill(above, scene.above, "above");
+    this.#layers.draw(scene, isMany, fixedColours(this.#ground()));
+    // One finger scrolls the page until a part of the plane is seen, which it then moves.
+    const isWhole = isSameWindow(this.#history.window, wholeWindow(this.chart));
+    this.#frame.plot.style.touchAction = isWhole ? "pan-y" : "none";
     this.#drawPointing();
     this.#drawBadges();
     this.#frame.notes.replaceChildren(
@@ -237,48 +248,6 @@ export class ChartView {
     return this.#way.way(part * part * (3 - 2 * part));
   }
 
-  /** Gives layers and plot their places. */
-  #place({ plane, margins }: Scene): void {
-    const { stage, plot, below, above, pointing } = this.#frame;
-    const width = plane.width + margins.left + margins.right;
-    const height = plane.height + margins.top + margins.bottom;
-    stage.style.height = `${height}px`;
-    for (const svg of [below, above, pointing]) {
-      svg.setAttribute("width", String(width));
-      svg.setAttribute("height", String(height));
-      svg.setAttribute("viewBox", `${-margins.left} ${-margins.top} ${width} ${height}`);
-    }
-    plot.style.left = `${margins.left}px`;
-    plot.style.top = `${margins.top}px`;
-    plot.style.width = `${plane.width}px`;
-    plot.style.height = `${plane.height}px`;
-    // One finger scrolls the page until a part of the plane is seen, which it then moves.
-    const isWhole = isSameWindow(this.#history.window, wholeWindow(this.chart));
-    plot.style.touchAction = isWhole ? "pan-y" : "none";
-  }
-
-  #fill(svg: SVGSVGElement, items: Parameters<typeof svgOf>[0], layer: string): void {
-    const { width, height } = this.#scene?.plane ?? { width: 0, height: 0 };
-    const writing = { colour: pageColours, name: `${this.#name}-${layer}` };
-    svg.innerHTML = definitions(items, { ...writing, width, height }) + svgOf(items, writing);
-  }
-
-  #paint({ plane, margins, markItems }: Scene, isMany: boolean): void {
-    const { canvas } = this.#frame;
-    canvas.hidden = !isMany;
-    const context = isMany ? canvas.getContext("2d") : null;
-    if (!context) return;
-    const scale = devicePixelRatio || 1;
-    const width = plane.width + margins.left + margins.right;
-    const height = plane.height + margins.top + margins.bottom;
-    canvas.width = Math.round(width * scale);
-    canvas.height = Math.round(height * scale);
-    canvas.style.width = `${width}px`;
-    canvas.style.height = `${height}px`;
-    context.setTransform(scale, 0, 0, scale, margins.left * scale, margins.top * scale);
-    paint(context, batched(markItems()), fixedColours(this.#ground()), plane);
-  }
-
   #drawPointing(): void {
     const { hovered } = this.store.get();
     const items = pointingItems(this.#scene, {
@@ -286,7 +255,7 @@ export class ChartView {
       hovered,
       outline: this.#outline,
     });
-    this.#fill(this.#frame.pointing, items, "pointing");
+    this.#layers.fill("pointing", items, this.#scene);
   }
 
   /** Names the points that are not seen, at a button that shows them. */
@@ -316,63 +285,52 @@ export class ChartView {
     this.#ask();
   }
 
-  #zoom(factor: number, [x, y]: Pair, gesture = ""): void {
-    const { plane } = this.#scene;
-    const { window } = this.#history;
-    const hasRows = this.chart.y.scale === "rows";
-    const up = 1 - y / plane.height;
-    this.#goto(
-      {
-        x: zoomed(this.chart.x, window.x, factor, x / plane.width),
-        y: hasRows ? window.y : zoomed(this.chart.y, window.y, factor, up),
-      },
-      gesture,
-    );
+  /** The plane as it will be drawn next. */
+  get #plane(): Plane {
+    return { ...this.#scene.plane, window: this.#history.window };
   }
 
   #zoomMiddle(factor: number): void {
     const { width, height } = this.#scene.plane;
-    this.#zoom(factor, [width / 2, height / 2]);
+    this.#goto(zoomedAt(this.#plane, factor, [width / 2, height / 2]));
   }
 
-  /** Moves the view by shares of the plot. */
-  #pan(across: number, up: number, gesture: string): void {
-    const { window } = this.#history;
-    const hasRows = this.chart.y.scale === "rows";
-    const x = panned(this.chart.x, window.x, across);
-    this.#goto({ x, y: hasRows ? window.y : panned(this.chart.y, window.y, up) }, gesture);
+  #keys(): Keys {
+    const current = (): Found | null => this.#stops.current;
+    return {
+      zoom: (isIn) => this.#zoomMiddle(isIn ? ZOOM_STEP : 1 / ZOOM_STEP),
+      move: (across, down) => {
+        const { width, height } = this.#scene.plane;
+        this.#goto(pannedBy(this.#plane, [(across * width) / 10, (down * height) / 10]), "keys");
+      },
+      all: () => this.#goto(wholeWindow(this.chart)),
+      undo: () => this.#undo(),
+      step: (by) => this.#stops.step(by),
+      first: () => this.#stops.go(0),
+      last: () => this.#stops.last(),
+      join: () => this.#join(current()),
+      select: (isAdded) => this.#click(current(), isAdded),
+      clear: () => {
+        this.#point(null);
+        this.store.set({ selected: [], joined: [] });
+      },
+    };
   }
 
   #wishes(): Wishes {
     return {
-      zoom: (factor, at, gesture) => this.#zoom(factor, at, gesture),
-      pan: ([x, y], gesture) => {
-        const { width, height } = this.#scene.plane;
-        this.#pan(-x / width, y / height, gesture);
-      },
+      zoom: (factor, at, gesture) => this.#goto(zoomedAt(this.#plane, factor, at), gesture),
+      pan: (by, gesture) => this.#goto(pannedBy(this.#plane, by), gesture),
       outline: (from, to) => {
         this.#outline = to ? [from, to] : null;
         this.#drawPointing();
       },
-      rectangle: (from, to) => this.#zoomTo(from, to),
+      rectangle: (from, to) => this.#goto(within(this.#plane, from, to)),
       hover: (at, isTouch) => this.#point(at ? this.#find(at, isTouch) : null),
       click: (at, isAdded, isTouch) => this.#click(this.#find(at, isTouch), isAdded),
       join: (at) => this.#join(this.#find(at, false)),
       isRectangle: () => this.#isRectangle,
     };
-  }
-
-  #zoomTo([x0, y0]: Pair, [x1, y1]: Pair): void {
-    const { width, height } = this.#scene.plane;
-    const { window } = this.#history;
-    const share = (value: number, size: number) => Math.min(Math.max(value / size, 0), 1);
-    const [left, right] = [share(Math.min(x0, x1), width), share(Math.max(x0, x1), width)];
-    const [top, bottom] = [share(Math.min(y0, y1), height), share(Math.max(y0, y1), height)];
-    const hasRows = this.chart.y.scale === "rows";
-    this.#goto({
-      x: between(this.chart.x, left, right, window.x),
-      y: hasRows ? window.y : between(this.chart.y, 1 - bottom, 1 - top, window.y),
-    });
   }
 
   #find([x, y]: Pair, isTouch: boolean): Found | null {
@@ -417,95 +375,12 @@ export class ChartView {
     const { tooltip, stage } = this.#frame;
     tooltip.hidden = !found;
     if (!found) return;
+    const { margins } = this.#scene;
     tell(tooltip, found, this.view);
-    const { margins, plane } = this.#scene;
-    const [x, y] = [found.x + margins.left, found.y + margins.top];
-    const gap = found.size / 2 + 10;
-    const room = stage.clientWidth || plane.width;
-    const wide = tooltip.offsetWidth;
-    const isRight = x + gap + wide <= room || x < room / 2;
-    const left = isRight ? Math.min(x + gap, room - wide) : Math.max(x - gap - wide, 0);
-    tooltip.style.left = `${Math.max(left, 0)}px`;
-    const isCovering = wide > room - 2 * gap - 40;
-    const top = isCovering ? y + gap : y - tooltip.offsetHeight / 2;
-    tooltip.style.top = `${Math.max(Math.min(top, stage.clientHeight - tooltip.offsetHeight), 0)}px`;
+    putBeside(tooltip, stage, [found.x + margins.left, found.y + margins.top], found.size);
   }
 
   #say(text: string): void {
     this.#frame.said.textContent = text;
   }
-
-  #press(event: KeyboardEvent): void {
-    if (event.altKey) return;
-    const act = event.shiftKey
-      ? (this.#shifted(event.key) ?? this.#plain(event))
-      : this.#plain(event);
-    if (!act) return;
-    event.preventDefault();
-    act();
-  }
-
-  #shifted(key: string): (() => void) | undefined {
-    const moves: Readonly<Record<string, Pair>> = {
-      ArrowLeft: [-PAN_STEP, 0],
-      ArrowRight: [PAN_STEP, 0],
-      ArrowUp: [0, PAN_STEP],
-      ArrowDown: [0, -PAN_STEP],
-    };
-    const by = moves[key];
-    return by && (() => this.#pan(...by, `key ${key}`));
-  }
-
-  #plain({ key, ctrlKey, metaKey }: KeyboardEvent): (() => void) | undefined {
-    const current = this.#stops.current;
-    const isAdded = ctrlKey || metaKey;
-    const acts: Readonly<Record<string, () => void>> = {
-      ArrowLeft: () => this.#stops.step(-1),
-      ArrowUp: () => this.#stops.step(-1),
-      ArrowRight: () => this.#stops.step(1),
-      ArrowDown: () => this.#stops.step(1),
-      Home: () => this.#stops.go(0),
-      End: () => this.#stops.last(),
-      Enter: () => this.#join(current),
-      " ": () => this.#click(current, isAdded),
-      Escape: () => this.#escape(),
-    };
-    const views: Readonly<Record<string, () => void>> = {
-      "+": () => this.#zoomMiddle(ZOOM_STEP),
-      "=": () => this.#zoomMiddle(ZOOM_STEP),
-      "-": () => this.#zoomMiddle(1 / ZOOM_STEP),
-      "0": () => this.#goto(wholeWindow(this.chart)),
-      u: () => this.#undo(),
-    };
-    return isAdded && key !== " " ? undefined : (acts[key] ?? views[key]);
-  }
-
-  #escape(): void {
-    this.#point(null);
-    this.store.set({ selected: [], joined: [] });
-  }
-}
-
-function save(name: string, content: Blob): void {
-  const url = URL.createObjectURL(content);
-  make("a", { href: url, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
-}
-
-/** Returns a function that measures texts in the fonts of pictures, and remembers. */
-function measurer(): Measure {
-  const context = document.createElement("canvas").getContext("2d");
-  const known = new Map<string, number>();
-  const at = 100;
-  return (text, size, isBold = false) => {
-    const name = `${isBold} ${text}`;
-    let width = known.get(name);
-    if (width === undefined) {
-      if (context) context.font = `${isBold ? "bold " : ""}${at}px ${FONTS}`;
-      // About the width of letters where nothing can be measured.
-      width = (context?.measureText(text).width ?? text.length * at * 0.56) / at;
-      known.set(name, width);
-    }
-    return width * size;
-  };
 }

@@ -119,7 +119,7 @@ export class Room {
     for (const candidate of candidates) {
       if (!this.holds(candidate) || this.taken.some((other) => overlaps(candidate, other)))
         continue;
-      const crossed = this.crossedBy(candidate, own);
+      const crossed = this.crossedBy(candidate, own, Math.min(most, least));
       if (crossed <= most && crossed < least) {
         best = candidate;
         least = crossed;
@@ -131,13 +131,18 @@ export class Room {
   }
 
   private holds(one: Box): boolean {
-    return corners(one).every(([x, y]) => x >= 0 && x <= this.width && y >= 0 && y <= this.height);
+    const [x, y] = one.centre;
+    const [across, up] = extent(one);
+    return x >= across && x <= this.width - across && y >= up && y <= this.height - up;
   }
 
-  private crossedBy(one: Box, own: Segment | null): number {
+  /** Returns what the lines cost that a label would lie on, or a number that is too much. */
+  private crossedBy(one: Box, own: Segment | null, most: number): number {
     let crossed = 0;
-    for (const { segment, cost } of this.lines)
+    for (const { segment, cost } of this.lines) {
       if (segment !== own && (meets(one, segment) || parts(segment, one, own))) crossed += cost;
+      if (crossed > most) break;
+    }
     return crossed;
   }
 }

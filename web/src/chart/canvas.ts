@@ -3,43 +3,81 @@
 import type { Item, PathItem } from "./items";
 import type { Colouring } from "./look";
 
+/** Pixels around the place of a shape that its picture holds. */
+const MOST_REACH = 40;
+
 /** Paints paths; texts are never among what a canvas is given. */
 export function paint(
   context: CanvasRenderingContext2D,
   items: readonly Item[],
   colour: Colouring,
-  frame: { width: number; height: number },
+  frame: { width: number; height: number; scale: number },
 ): void {
-  // The same few shapes come again and again.
-  const paths = new Map<string, Path2D>();
+  const sprites = new Sprites(colour, frame.scale);
   const clip = new Path2D();
   clip.rect(0, 0, frame.width, frame.height);
   for (const item of items) {
     if (item.kind !== "path") continue;
-    let path = paths.get(item.d);
-    if (!path) {
-      path = new Path2D(item.d);
-      if (item.at) paths.set(item.d, path);
+    const [x, y] = item.at ?? [0, 0];
+    const sprite = item.at ? sprites.of(item) : null;
+    if (sprite) {
+      const { image, reach } = sprite;
+      context.drawImage(image, x - reach, y - reach, 2 * reach, 2 * reach);
+      continue;
     }
-    if (item.isClipped) {
-      context.save();
-      context.clip(clip);
-      draw(context, path, item, colour);
-      context.restore();
-    } else {
-      draw(context, path, item, colour);
-    }
+    context.save();
+    if (item.isClipped) context.clip(clip);
+    context.translate(x, y);
+    draw(context, item, colour);
+    context.restore();
   }
 }
 
-function draw(
-  context: CanvasRenderingContext2D,
-  path: Path2D,
-  item: PathItem,
-  colour: Colouring,
-): void {
-  const [x, y] = item.at ?? [0, 0];
-  context.translate(x, y);
+interface Sprite {
+  image: HTMLCanvasElement;
+  reach: number;
+}
+
+/** Pictures of shapes: the same few come again and again, and copying is faster than filling. */
+class Sprites {
+  readonly #made = new Map<string, Sprite | null>();
+
+  constructor(
+    private readonly colour: Colouring,
+    private readonly scale: number,
+  ) {}
+
+  of(item: PathItem): Sprite | null {
+    const look = `${item.d} ${item.fill} ${item.stroke} ${item.width} ${item.opacity} ${item.hatch}`;
+    let sprite = this.#made.get(look);
+    if (sprite === undefined) {
+      sprite = this.#make(item);
+      this.#made.set(look, sprite);
+    }
+    return sprite;
+  }
+
+  #make(item: PathItem): Sprite | null {
+    const image = document.createElement("canvas");
+    const reach = Math.ceil(reachOf(item.d) + (item.width ?? 0));
+    if (reach > MOST_REACH) return null;
+    image.width = Math.ceil(2 * reach * this.scale);
+    image.height = image.width;
+    const context = image.getContext("2d");
+    if (!context) return null;
+    context.setTransform(this.scale, 0, 0, this.scale, reach * this.scale, reach * this.scale);
+    draw(context, item, this.colour);
+    return { image, reach };
+  }
+}
+
+/** Returns the largest number in a path: no less than it reaches from its place. */
+function reachOf(d: string): number {
+  return Math.max(...(d.match(/\d+(\.\d+)?/g) ?? []).map(Number));
+}
+
+function draw(context: CanvasRenderingContext2D, item: PathItem, colour: Colouring): void {
+  const path = new Path2D(item.d);
   context.globalAlpha = item.opacity ?? 1;
   if (item.fill) {
     context.fillStyle = colour(item.fill);
@@ -50,5 +88,4 @@ function draw(
     context.lineWidth = item.width ?? 1;
     context.stroke(path);
   }
-  context.translate(-x, -y);
 }

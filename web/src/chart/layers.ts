@@ -54,7 +54,7 @@ export class Layers {
     const context = canvas.getContext("2d");
     if (!context) return;
     context.setTransform(scale, 0, 0, scale, margins.left * scale, margins.top * scale);
-    paint(context, batched(scene.markItems()), colours, plane);
+    paint(context, batched(scene.markItems()), colours, { ...plane, scale });
   }
 }
 

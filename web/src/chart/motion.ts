@@ -53,17 +53,16 @@ function pairs<T extends Tagged>(
   looks: (thing: T) => string,
 ): Map<T, T> {
   const [old, now] = [new Set(before), new Set(after)];
-  const gone = before.filter((thing) => !now.has(thing));
+  const alike = (thing: T): string => `${looks(thing)} ${thing.subject ?? ""}`;
+  const gone = new Map<string, T[]>();
+  for (const thing of before)
+    if (!now.has(thing)) gone.set(alike(thing), [...(gone.get(alike(thing)) ?? []), thing]);
   const found = new Map<T, T>();
   for (const thing of after) {
     if (old.has(thing)) continue;
-    const index = gone.findIndex(
-      (other) =>
-        looks(other) === looks(thing) &&
-        (other.subject ?? "") === (thing.subject ?? "") &&
-        differing(other, thing) === 1,
-    );
-    const [from] = index < 0 ? [] : gone.splice(index, 1);
+    const others = gone.get(alike(thing)) ?? [];
+    const index = others.findIndex((other) => differing(other, thing) === 1);
+    const [from] = index < 0 ? [] : others.splice(index, 1);
     if (from) found.set(thing, from);
   }
   return found;

@@ -62,8 +62,19 @@ function isWithin(value: number, [low, high]: Interval): boolean {
   return value >= Math.min(low * (1 + HAIR), low - room, low * (1 - HAIR)) && value <= high + room;
 }
 
+/** Returns at most as many round values as there is room for. */
+function linearValues(limits: Interval, most: number): number[] {
+  const scale = scaleLinear().domain(limits);
+  for (let count = most; count > 1; count--) {
+    // What is asked for is a hint, and more may come.
+    const values = scale.ticks(count);
+    if (values.length <= most) return values;
+  }
+  return scale.ticks(1);
+}
+
 function valuesIn(axis: Axis, limits: Interval, most: number): number[] {
-  const linear = scaleLinear().domain(limits).ticks(most).slice();
+  const linear = linearValues(limits, most);
   if (axis.scale !== "log") return linear;
   const [low, high] = limits;
   if (high / low < 5) return linear.filter((value) => value > 0);

@@ -192,7 +192,12 @@ export class ChartView {
       this.#drawPointing();
       return;
     }
-    if (state.chosen !== before.chosen && !matchMedia("(prefers-reduced-motion: reduce)").matches) {
+    const isFew = this.#scene.marks.length <= MOST_SHAPES;
+    if (
+      isFew &&
+      state.chosen !== before.chosen &&
+      !matchMedia("(prefers-reduced-motion: reduce)").matches
+    ) {
       const now = filtered(this.chart, this.view, state, this.#hidden);
       const isLog = { x: this.chart.x.scale === "log", y: this.chart.y.scale === "log" };
       const way = wayBetween(this.#scene.shown, now, isLog);

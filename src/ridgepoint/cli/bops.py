@@ -12,6 +12,7 @@ import click
 
 from ridgepoint.cli import common
 from ridgepoint.cli.cc import say
+from ridgepoint.cli.tables import beside, prints_document, tables_option
 
 if TYPE_CHECKING:
     from ridgepoint.core.basic_operations import BasicOperations
@@ -59,6 +60,7 @@ class _WithProgram(click.Command):
     help="Functions and lines to show.",
 )
 @common.json_option
+@tables_option("functions", "lines")
 def command(
     *,
     program: tuple[str, ...],
@@ -126,7 +128,7 @@ def _measure(
             launch=lambda line, variables: run(
                 line,
                 stdin=stdin,
-                output="stderr" if as_json else "own",
+                output="stderr" if prints_document(as_json=as_json) else "own",
                 timeout_s=timeout_s,
                 environment=variables,
             ),
@@ -155,12 +157,15 @@ def _show(
     most: int,
     as_json: bool,
 ) -> None:
+    from ridgepoint.show.data_tables import others
     from ridgepoint.show.tables.bops_tables import bops_tables
 
-    if as_json:
-        common.print_json(document(command, counts, timed))
-    else:
-        common.console(stderr=True).print(bops_tables(command, counts, timed, most=most))
+    fields = document(command, counts, timed)
+    with beside(lambda: others.bops_tables(fields), as_json=as_json):
+        if as_json:
+            common.print_json(fields)
+        else:
+            common.console(stderr=True).print(bops_tables(command, counts, timed, most=most))
 
 
 def document(command: Sequence[str], counts: SourceCounts, timed: Timed | None) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ridgepoint.cli import common
+from ridgepoint.cli.tables import beside, tables_option
 
 if TYPE_CHECKING:
     from ridgepoint.cli.progress import Progress
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     "--selftest", "tests_meters", is_flag=True, help="Count known programs with every meter."
 )
 @common.json_option
+@tables_option("findings", "checks", "times", main="findings; with --selftest: checks")
 @common.archive_option
 def command(*, tests_meters: bool, as_json: bool, archive_path: Path | None) -> int:
     """Say what can be measured here, why the rest cannot, what to do about it, and what is lost.
@@ -34,28 +36,33 @@ def command(*, tests_meters: bool, as_json: bool, archive_path: Path | None) -> 
         return _selftest(archive_path, as_json=as_json)
     from ridgepoint.core.documents import report
     from ridgepoint.doctor import examine
+    from ridgepoint.show.data_tables.others import doctor_tables
     from ridgepoint.show.tables import doctor_table
 
     findings = examine(archive_path)
-    if as_json:
-        common.print_json(report("doctor", {"findings": findings}))
-    else:
-        common.console().print(doctor_table.doctor(findings))
+    document = report("doctor", {"findings": findings})
+    with beside(lambda: doctor_tables(document), as_json=as_json) as is_shown:
+        if as_json:
+            common.print_json(document)
+        elif is_shown:
+            common.console().print(doctor_table.doctor(findings))
     return 0
 
 
 def _selftest(archive_path: Path | None, *, as_json: bool) -> int:
     from ridgepoint.doctor.selftest import selftest
+    from ridgepoint.show.data_tables.others import selftest_tables
+    from ridgepoint.show.tables.selftest_table import selftest_table
 
     with common.progress() as shown:
         found = selftest(progress=shown.step)
         times = explained_times(archive_path, shown) if found.holds is not None else ()
-    if as_json:
-        common.print_json(_document(found, times))
-    else:
-        from ridgepoint.show.tables.selftest_table import selftest_table
-
-        common.console().print(selftest_table(found, times))
+    document = _document(found, times)
+    with beside(lambda: selftest_tables(document), as_json=as_json) as is_shown:
+        if as_json:
+            common.print_json(document)
+        elif is_shown:
+            common.console().print(selftest_table(found, times))
     if found.holds is None:
         return 2
     return 0 if found.holds else 1

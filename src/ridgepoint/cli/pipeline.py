@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 import click
 
 from ridgepoint.cli import common, completing
+from ridgepoint.cli.tables import TABLES, beside, tables_option
 from ridgepoint.core.names import named_twice
 
 if TYPE_CHECKING:
     from ridgepoint.cli.pipeline_report import Shown
+    from ridgepoint.core.table import Table
     from ridgepoint.kept.pipeline_file import Case, Cases
     from ridgepoint.models.pipeline.assessment import Assessment
     from ridgepoint.models.pipeline.devices import Assignment
@@ -56,6 +58,10 @@ _LONGEST_FOLDER = 60
 @common.output_option("the roofline with the stages, and where the time goes")
 @common.archive_option
 @common.json_option
+@tables_option(
+    *("stages", "pipelines", "composites", "advice", "loads"),
+    main="stages; with --published: loads",
+)
 def command(
     *,
     file: Path | None,
@@ -109,7 +115,7 @@ def _require_alone(*, example: bool, published: bool) -> None:
         return
     own, what = ("example_name", "--example") if example else ("published", "--published")
     for name, flag in common.given_on_command_line().items():
-        if name == own or (published and not example and name == "as_json"):
+        if name == own or (published and not example and name in {"as_json", *TABLES}):
             continue
         given = "a file" if name == "file" else flag
         raise click.UsageError(f"{what} only prints: it cannot be combined with {given}")
@@ -195,11 +201,20 @@ def _draw(
 
 
 def _print(shown: list[Shown], observation: Observation | None, *, as_json: bool) -> None:
-    if as_json:
-        from ridgepoint.cli.pipeline_report import report
+    from ridgepoint.cli.pipeline_report import report
+    from ridgepoint.show.data_tables.pipeline import pipeline_tables
 
-        common.print_json(report(shown, observation))
-        return
+    def tables() -> tuple[Table, ...]:
+        return pipeline_tables(report(shown, observation))
+
+    with beside(tables, as_json=as_json) as is_shown:
+        if as_json:
+            common.print_json(report(shown, observation))
+        elif is_shown:
+            _print_tables(shown, observation)
+
+
+def _print_tables(shown: list[Shown], observation: Observation | None) -> None:
     from ridgepoint.show.tables.pipeline_table import observation_table, pipeline_table
 
     console = common.console()
@@ -236,12 +251,13 @@ def folder_names(names: Sequence[str]) -> list[str]:
 
 
 def _show_published(*, as_json: bool) -> None:
-    if as_json:
-        from ridgepoint.cli.pipeline_report import published
-
-        common.print_json(published())
-        return
+    from ridgepoint.cli.pipeline_report import published
     from ridgepoint.published.sdp_loads import products, source
+    from ridgepoint.show.data_tables.pipeline import loads_tables
     from ridgepoint.show.tables.pipeline_table import loads_table
 
-    common.console().print(loads_table(products(), source()))
+    with beside(lambda: loads_tables(published()), as_json=as_json) as is_shown:
+        if as_json:
+            common.print_json(published())
+        elif is_shown:
+            common.console().print(loads_table(products(), source()))

@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ridgepoint.cli import common, completing
 from ridgepoint.cli.plot_points import given_points, points_options
+from ridgepoint.cli.tables import beside, tables_option
 from ridgepoint.cli.view_options import (
     Viewing,
     bandwidth_option,
@@ -53,6 +54,10 @@ if TYPE_CHECKING:
 @common.output_option("the figure")
 @common.archive_option
 @common.json_option
+@tables_option(
+    *("points", "latency", "miss_curve"),
+    main="points; with --latency or --miss-curve: that table",
+)
 def command(
     *,
     targets: tuple[str, ...],
@@ -75,7 +80,6 @@ def command(
     machine alone is drawn with its roofs, and further machines beside it. Points that are given by
     --point or --points need no measurement; a table says what bounds them.
     """
-    from ridgepoint.cli.output import draw_chart, miss_curve_of, write_latency
     from ridgepoint.kept.archive import Archive
 
     common.require_figure_endings(outputs)
@@ -97,14 +101,41 @@ def command(
                 "--latency draws a machine: give its number, or --machine, without a program "
                 "or --miss-curve"
             )
-        write_latency(machine, outputs)
+        _draw_latency(machine, outputs)
     elif miss_curve:
-        if len(measurements) != 1:
-            raise click.UsageError("--miss-curve draws a single measurement: give one number")
-        draw_chart(miss_curve_of(measurements[0], machine), outputs)
+        _draw_miss_curve(measurements, machine, outputs)
     else:
         drawn = _Drawn.of(machines, measurements, given, metric=metric)
         drawn.draw(viewing, outputs, as_json=as_json)
+
+
+def _draw_latency(machine: Machine, outputs: Sequence[Path]) -> None:
+    """Draw or print a machine's latency over size, and write its table."""
+    from ridgepoint.cli.output import write_latency
+    from ridgepoint.show.data_tables.machine import machine_tables
+    from ridgepoint.show.data_tables.together import of_name
+
+    with beside(lambda: [of_name(machine_tables(machine), "latency")], as_json=False) as is_shown:
+        if is_shown or outputs:
+            write_latency(machine, outputs)
+
+
+def _draw_miss_curve(
+    measurements: Sequence[Measurement], machine: Machine, outputs: Sequence[Path]
+) -> None:
+    """Draw the miss curve of the one measurement, and write its table."""
+    from ridgepoint.cli.output import draw_chart, miss_curve_of
+    from ridgepoint.models.analysis import analyse
+    from ridgepoint.show.data_tables.run import run_tables
+    from ridgepoint.show.data_tables.together import of_name
+
+    if len(measurements) != 1:
+        raise click.UsageError("--miss-curve draws a single measurement: give one number")
+    chart = miss_curve_of(measurements[0], machine)
+    tables = run_tables(analyse(measurements[0], machine))
+    with beside(lambda: [of_name(tables, "miss_curve")], as_json=False) as is_shown:
+        if is_shown or outputs:
+            draw_chart(chart, outputs)
 
 
 def _kept(
@@ -230,6 +261,7 @@ class _Drawn:
         """Draw the roofline, print the points, and say if a roof is missing."""
         from ridgepoint.cli.output import save_figure, show_plot
         from ridgepoint.show.charts.roofline import roofline_picture
+        from ridgepoint.show.data_tables.others import points_tables
 
         measured = self.analyses[0].measurement if self.analyses else None
         picture = roofline_picture(
@@ -240,12 +272,13 @@ class _Drawn:
             views=viewing.of(measured),
         )
         save_figure(picture, outputs)
-        if as_json:
-            self._print_json()
-        elif not outputs:
-            show_plot(picture, stderr=False)
-        if self.points and not as_json:
-            self._print_points(below=not outputs, in_cycles=viewing.per_cycle)
+        with beside(lambda: points_tables(self._document()), as_json=as_json) as is_shown:
+            if as_json:
+                common.print_json(self._document())
+            elif is_shown and not outputs:
+                show_plot(picture, stderr=False)
+            if is_shown and self.points and not as_json:
+                self._print_points(below=not outputs, in_cycles=viewing.per_cycle)
         if self.metric == "bop" and not self.machines[0].knows("bop"):
             print(
                 f"ridgepoint: {self.machines[0].name!r} has no bop ceiling, so the roof of basic "
@@ -274,12 +307,10 @@ class _Drawn:
             out.print()
         out.print(given_table(self._on_every_machine(), in_cycles=in_cycles))
 
-    def _print_json(self) -> None:
+    def _document(self) -> dict[str, Any]:
         from ridgepoint.cli.plot_report import plot_report
 
-        common.print_json(
-            plot_report(self.machines, self.analyses, self._on_every_machine(), self.metric)
-        )
+        return plot_report(self.machines, self.analyses, self._on_every_machine(), self.metric)
 
 
 def _metric_of(measurements: Sequence[Measurement], points: Sequence[PlacedPoint]) -> Metric:

@@ -16,6 +16,10 @@ from ridgepoint.cli.ridgeline_inputs import (
     overlap_of,
     require_link,
 )
+from ridgepoint.cli.ridgeline_points import own_points, points_shown, require_ceilings
+from ridgepoint.cli.ridgeline_records import kept_programs, records_shown
+from ridgepoint.cli.ridgeline_training import BATCHES, Shown, Training
+from ridgepoint.cli.tables import beside, tables_option
 from ridgepoint.core.quantities import LinkRate
 
 if TYPE_CHECKING:
@@ -189,6 +193,7 @@ _OF_TRAINING = (
 @common.figures_option("Draw all figures of the paper in FOLDER.")
 @common.output_option("the Ridgeline and the projected times")
 @common.json_option
+@tables_option("points", "parts", "front", main="points; with --sweep: front")
 def command(
     *,
     machine_names: tuple[str, ...],
@@ -217,8 +222,6 @@ def command(
     """
     common.require_figure_endings(outputs)
     resource = "bop" if work != "flop" else precision or "fp32"
-    from ridgepoint.cli.ridgeline_points import own_points, points_shown, require_ceilings
-    from ridgepoint.cli.ridgeline_records import kept_programs, records_shown
 
     own = own_points(points, demand_file, resource=resource)
     if records and (own or precision):
@@ -281,14 +284,19 @@ def _sweep(
         strong=asked.strong,
         overlap=overlap,
     )
-    if as_json:
-        from ridgepoint.cli.ridgeline_report import sweep_report
+    from ridgepoint.cli.ridgeline_report import sweep_report
+    from ridgepoint.show.data_tables.ridgeline import front_tables
 
-        common.print_json(sweep_report(front, machines, asked.steps, asked.inputs, overlap))
-        return 0
-    from ridgepoint.show.tables.ridgeline_table import front_table
+    def document() -> dict[str, Any]:
+        return sweep_report(front, machines, asked.steps, asked.inputs, overlap)
 
-    common.console().print(front_table(front, machines, asked.steps, asked.summary))
+    with beside(lambda: front_tables(document()), as_json=as_json) as is_shown:
+        if as_json:
+            common.print_json(document())
+        elif is_shown:
+            from ridgepoint.show.tables.ridgeline_table import front_table
+
+            common.console().print(front_table(front, machines, asked.steps, asked.summary))
     return 0
 
 
@@ -351,12 +359,17 @@ def _draw(
 
 
 def _print(shown: Shown, *, as_json: bool) -> None:
-    if as_json:
-        from ridgepoint.cli.ridgeline_report import report
+    from ridgepoint.cli.ridgeline_report import report
+    from ridgepoint.show.data_tables.ridgeline import ridgeline_tables
 
-        common.print_json(report(shown.ridgeline, shown.trajectories, shown.inputs))
-        return
-    from ridgepoint.show.tables.ridgeline_table import ridgeline_table
+    def document() -> dict[str, Any]:
+        return report(shown.ridgeline, shown.trajectories, shown.inputs)
 
-    table = ridgeline_table(shown.ridgeline, shown.trajectories, shown.notes)
-    common.console().print(table)
+    with beside(lambda: ridgeline_tables(document()), as_json=as_json) as is_shown:
+        if as_json:
+            common.print_json(document())
+        elif is_shown:
+            from ridgepoint.show.tables.ridgeline_table import ridgeline_table
+
+            table = ridgeline_table(shown.ridgeline, shown.trajectories, shown.notes)
+            common.console().print(table)

@@ -11,6 +11,7 @@ import click
 
 from ridgepoint.cli import common, completing
 from ridgepoint.cli.numbers import NumberRange, QuantityType
+from ridgepoint.cli.tables import beside, tables_option
 from ridgepoint.core.errors import RidgepointError
 from ridgepoint.core.quantities import ByteRate, LinkRate, WorkRate
 
@@ -163,6 +164,7 @@ def _cases() -> tuple[str, ...]:
 @click.option("--slurm", is_flag=True, help="The same as --scheduler slurm.")
 @common.figures_option("Write all figures of the paper's slides to FOLDER.")
 @common.json_option
+@tables_option("points", "runs", "jobs", "loads", main="points; with --jobs: jobs")
 @common.output_option("speed-up over nodes, or performance over the cores of one node,")
 def command(
     *,
@@ -209,17 +211,24 @@ def command(
         from ridgepoint.cli.scale_output import draw_figures
 
         draw_figures(study, folder, law=law)
-    if as_json:
-        from ridgepoint.cli.scale_output import show_json
-
-        show_json(study, law=law)
-    elif asked is not None:
-        _show_batch(study, asked, law=law)
-    else:
-        from ridgepoint.show.tables.scaling_table import scaling_table
-
-        common.console().print(scaling_table(study, law=law))
+    _show(study, asked, law=law, as_json=as_json)
     return 0
+
+
+def _show(study: ScalingStudy, asked: Scheduler | None, *, law: bool, as_json: bool) -> None:
+    """Print a study, or the batch script of its best allocation, and write its tables."""
+    from ridgepoint.cli.scale_output import fields
+    from ridgepoint.show.data_tables.scaling import scaling_tables
+
+    with beside(lambda: scaling_tables(fields(study, law=law)), as_json=as_json) as is_shown:
+        if as_json:
+            common.print_json(fields(study, law=law))
+        elif asked is not None and is_shown:
+            _show_batch(study, asked, law=law)
+        elif is_shown:
+            from ridgepoint.show.tables.scaling_table import scaling_table
+
+            common.console().print(scaling_table(study, law=law))
 
 
 def _study(

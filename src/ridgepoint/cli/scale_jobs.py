@@ -10,10 +10,12 @@ import click
 
 from ridgepoint.cli import common
 from ridgepoint.cli import scale_inputs as inputs
+from ridgepoint.cli.tables import beside
 from ridgepoint.core.documents import fields_of, report
 from ridgepoint.models.scaling import Problem, Scaling
 from ridgepoint.models.scaling.placements import Placement, SharingStudy
 from ridgepoint.models.scaling.placing import sharing_study
+from ridgepoint.show.data_tables.scaling import sharing_tables
 
 _OF_ONE_PROBLEM = (
     "case", "size", "op", "bytes", "exchanged", "messages", "share", "efficiency", "runs_file",
@@ -48,16 +50,17 @@ def share_nodes(
     study = _study(path, options)
     if outputs or folder is not None:
         _draw(study, outputs, folder)
-    if as_json:
-        common.print_json(_fields(study))
-    elif options["scheduler"] is not None:
-        from ridgepoint.show.batch import job_lines
+    with beside(lambda: sharing_tables(_fields(study)), as_json=as_json) as is_shown:
+        if as_json:
+            common.print_json(_fields(study))
+        elif options["scheduler"] is not None and is_shown:
+            from ridgepoint.show.batch import job_lines
 
-        print("\n".join(job_lines(study, options["scheduler"])))
-    else:
-        from ridgepoint.show.tables.sharing_table import sharing_table
+            print("\n".join(job_lines(study, options["scheduler"])))
+        elif is_shown:
+            from ridgepoint.show.tables.sharing_table import sharing_table
 
-        common.console().print(sharing_table(study))
+            common.console().print(sharing_table(study))
 
 
 def _study(path: Path, options: Mapping[str, Any]) -> SharingStudy:

@@ -13,14 +13,10 @@ from ridgepoint.models.scaling.measured import measured_scaling
 from ridgepoint.models.scaling.study import ScalingStudy
 
 
-def show_json(study: ScalingStudy, *, law: bool) -> None:
-    """Print a study as one JSON object on standard output."""
-    common.print_json(_fields(study, law=law))
-
-
-def _fields(study: ScalingStudy, *, law: bool) -> dict[str, Any]:
+def fields(study: ScalingStudy, *, law: bool) -> dict[str, Any]:
+    """Return a study as the fields of one JSON object."""
     optimum = study.optimum
-    fields = {
+    of_study = {
         **({"law": study.scaling.problem.name} if law else _inputs(study)),
         "points": [_allocation(point) for point in study.points],
         "best": _allocation(study.best),
@@ -30,7 +26,7 @@ def _fields(study: ScalingStudy, *, law: bool) -> dict[str, Any]:
         "largest": study.largest and _allocation(study.largest),
         "fit": study.fit and _fit(study.fit),
     }
-    return report("scaling", fields)
+    return report("scaling", of_study)
 
 
 def _inputs(study: ScalingStudy) -> dict[str, Any]:

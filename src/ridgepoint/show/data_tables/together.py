@@ -11,6 +11,11 @@ from ridgepoint.core.table import Table
 _RECORD = text("record", "Number, name or file of the record, as given.")
 
 
+def of_name(tables: Sequence[Table], name: str) -> Table:
+    """Return the table of a name, which must be there."""
+    return next(table for table in tables if table.name == name)
+
+
 def together(records: Sequence[tuple[str, Sequence[Table]]]) -> tuple[Table, ...]:
     """Return each table with the rows of all records, and a first column that names the record.
 

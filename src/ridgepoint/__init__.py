@@ -64,6 +64,7 @@ _HOMES = {
     "Measurement": "core.measurement",
     "Rates": "core.rates",
     "RidgepointError": "core.errors",
+    "Table": "core.table",
     "Timing": "core.measurement",
     # Bound, analyse and compare.
     "analyse": "models.analysis",
@@ -139,6 +140,7 @@ if TYPE_CHECKING:
     from ridgepoint.core.measurement import Timing as Timing
     from ridgepoint.core.rates import Rates as Rates
     from ridgepoint.core.rates import ideal_machine as ideal_machine
+    from ridgepoint.core.table import Table as Table
     from ridgepoint.demands import formulas as formulas
     from ridgepoint.demands.recommendation import RecommendationModel as RecommendationModel
     from ridgepoint.demands.recommendation import RecommendationStep as RecommendationStep

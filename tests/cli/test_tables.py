@@ -4,14 +4,18 @@ import csv
 import importlib
 import io
 import json
+from pathlib import Path
 
 import pytest
+import snapshot_calls
 from core_inputs import MACHINE
 from kept_records import fill
 
+from ridgepoint.cli import tables
 from ridgepoint.cli.main import main
 from ridgepoint.core.csv_text import text_of_cell
 from ridgepoint.core.documents import encode
+from ridgepoint.show.data_tables import machine, others, pipeline, ridgeline, run, scaling
 
 
 @pytest.fixture(scope="module")
@@ -245,3 +249,103 @@ def test_frames_and_files_hold_the_same_table(cli, tmp_path, module):
         assert numbers(row, "runtime_s", "work_flop", "efficiency") == [
             record[key] for key in ("runtime_s", "work_flop", "efficiency")
         ]
+
+
+DATA = Path(__file__).parents[1] / "data" / "scaling"
+PIPELINES = Path(__file__).parents[2] / "src" / "ridgepoint" / "data" / "pipelines"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "table", "rows_in_json", "same"),
+    [
+        (("scale", "linpack", "--size", "8000", "--machine", "h200", "--link", "1GB/s"),
+         "points", "points", ("nodes", "cores", "time_s", "performance", "speed_up")),
+        (("scale", "usl", "--fit", DATA / "fft_made_up.csv"), "points", "points",
+         ("nodes", "time_s", "parallel_efficiency")),
+        (("ridgeline",), "points", "points",
+         ("batch", "work", "memory_bytes", "network_intensity", "time_s", "performance_per_s")),
+        (("ridgeline", "--sweep", "--nodes", "1:4"), "front", "front",
+         ("nodes", "batch", "time_s", "time_per_sample_s")),
+        (("pipeline", PIPELINES / "imaging.toml"), "stages", "stages",
+         ("work", "moved_bytes", "intensity", "time_s", "weight", "attainable_per_s")),
+        (("pipeline", PIPELINES / "imaging.toml"), "advice", "advice", ("gain", "pipeline_gain")),
+        (("doctor",), "findings", "findings", ()),
+    ],
+)  # fmt: skip
+def test_every_row_of_the_json_is_a_row(cli, arguments, table, rows_in_json, same):
+    """Of the models too, with the same numbers."""
+    status, text, err = cli(*arguments, "--json")
+    assert status == 0, err
+    document = json.loads(text)[rows_in_json]
+    status, text, err = cli(*arguments, "--csv", "-", "--table", table)
+    rows = rows_of(text)
+
+    assert (status, err) == (0, "")
+    assert [numbers(row, *same) for row in rows] == [[row[key] for key in same] for row in document]
+
+
+def test_points_of_a_plot_are_rows(cli):
+    """Given ones and measured ones, each with what bounds it."""
+    arguments = ("plot", "heat", "--point", "a W=1Gflop Q=1GB T=1s")
+    document = json.loads(cli(*arguments, "--json")[1])
+    given, measured = rows_of(cli(*arguments, "--csv", "-")[1])
+
+    assert numbers(given, "intensity", "performance_per_s", "attainable_per_s") == [
+        1.0,
+        1e9,
+        document["points"][0]["bound"]["attainable_per_s"]["value"],
+    ]
+    assert numbers(measured, "efficiency") == [document["programs"][0]["bound"]["efficiency"]]
+
+
+def test_curves_of_a_plot_are_rows(cli):
+    """Those that --latency and --miss-curve draw."""
+    latency = rows_of(cli("plot", "vm", "--latency", "--csv", "-")[1])
+    curve = rows_of(cli("plot", "heat", "--miss-curve", "--csv", "-")[1])
+    document = json.loads(cli("show", "heat", "--json")[1])["miss_curve"]
+
+    assert {"size_bytes", "access_s"} <= latency[0].keys()
+    assert [int(row["capacity_bytes"]) for row in curve] == document["capacities_bytes"]
+    assert [int(row["read_bytes"]) for row in curve] == document["read_bytes"]
+
+
+def test_results_of_a_suite_are_rows(cli, tmp_path):
+    """Read from their file; a case that failed says why."""
+    study = snapshot_calls.kernel_study()
+    (tmp_path / "suite.json").write_bytes(encode(study))
+    rows = rows_of(cli("suite", "--from", tmp_path / "suite.json", "--csv", "-")[1])
+
+    assert len(rows) == len(study.results)
+    assert rows[-1]["failure"] == "no memory"
+    assert rows[-1]["runtime_s"] is None
+    assert [row["work_flop"] for row in rows[:-1]] == [
+        str(result.measurement.counted.counts.work_flop) for result in study.results[:-1]
+    ]
+
+
+def test_steps_of_a_suite_and_their_gains_are_rows(cli, tmp_path):
+    """By BOPs, as the suite counts them."""
+    study = snapshot_calls.datacenter_study()
+    (tmp_path / "dc.json").write_bytes(encode(study))
+    call = ("suite", "datacenter", "--from", tmp_path / "dc.json", "--csv", "-")
+    cases, gains = rows_of(cli(*call)[1]), rows_of(cli(*call, "--table", "gains")[1])
+
+    assert [row["source_bop"] for row in cases] == ["2500000000", "1875000000", None, "500000000"]
+    assert [numbers(row, "gain") for row in gains] == [[gain.time.ratio] for gain in study.gains]
+
+
+def test_the_options_name_the_tables_that_there_are():
+    """The commands know names before anything that makes tables is imported."""
+    assert tuple(run.COLUMNS) == tables.OF_RUN
+    assert tuple(machine.COLUMNS) == tables.OF_MACHINE
+    for command, module in (("scale", scaling), ("ridgeline", ridgeline), ("pipeline", pipeline)):
+        assert names_of(command) == tuple(module.COLUMNS)
+    assert names_of("bops") == tuple(others.COLUMNS["bops"])
+    assert names_of("doctor") == tuple(others.COLUMNS["doctor"])
+
+
+def names_of(command):
+    """Return the tables that a command's --table names."""
+    module = importlib.import_module(f"ridgepoint.cli.{command}")
+    option = next(each for each in module.command.params if each.name == "table_names")
+    return tuple(option.type.choices)

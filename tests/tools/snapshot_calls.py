@@ -32,7 +32,7 @@ def _fft(workload: str, **changes: object) -> object:
                   pseudo_flop=51_200.0, **changes)  # fmt: skip
 
 
-def _suite() -> KernelStudy:
+def kernel_study() -> KernelStudy:
     """Return results for every figure of the suite."""
     results = (
         *(
@@ -55,7 +55,7 @@ def _suite() -> KernelStudy:
     return KernelStudy(machine=replace(inputs.MACHINE, name="small"), results=results)
 
 
-def _datacenter() -> DatacenterStudy:
+def datacenter_study() -> DatacenterStudy:
     """Return results of two programs, one of them as it was and optimised."""
 
     def measured(title: str, step: str, runtime_s: float, bop: int | None) -> DatacenterResult:
@@ -82,11 +82,11 @@ def write_files(folder: Path) -> None:
     """Write the files that command lines name."""
     for name in PIPELINES:
         (folder / f"{name}.toml").write_text(example_pipeline(name), encoding="utf-8")
-    run = _suite()
+    run = kernel_study()
     (folder / "suite.json").write_bytes(encode(run))
     (folder / "few.json").write_bytes(encode(replace(run, results=run.results[:3])))
-    (folder / "datacenter.json").write_bytes(encode(_datacenter()))
-    (folder / "datacenter-other.json").write_bytes(encode(_datacenter()))
+    (folder / "datacenter.json").write_bytes(encode(datacenter_study()))
+    (folder / "datacenter-other.json").write_bytes(encode(datacenter_study()))
     shutil.copy(_SCALING / "fft_made_up.csv", folder / "runs.csv")
     shutil.copy(_SCALING / "jobs.toml", folder / "jobs.toml")
 

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+import tables_reference
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -154,3 +155,18 @@ def test_columns_of_which_nothing_is_known_can_be_left_out() -> None:
     table = Table.of("t", COLUMNS, [{"name": "a", "share": 0.0}])
 
     assert table.without_empty_columns(keep=("work_flop",)).keys == ("name", "work_flop", "share")
+
+
+def test_the_page_lists_every_column() -> None:
+    """Whoever changes a column runs tests/tools/tables_reference.py."""
+    page = tables_reference.PAGE.read_text(encoding="utf-8")
+
+    assert page.partition(tables_reference.MARK)[2].strip() == tables_reference.reference().strip()
+
+
+def test_every_column_says_what_it_is() -> None:
+    """In a sentence, and with a name that is taken once."""
+    for tables in tables_reference.SUBJECTS.values():
+        for name, columns in tables.items():
+            assert all(column.help.strip().endswith((".", "...")) for column in columns), name
+            assert not Table(name=name, title=name, columns=tuple(columns), rows=()).rows

@@ -16,7 +16,7 @@ def _key(resource: Resource) -> str:
     return resource.name if resource.name == unit else f"{resource.name}_{unit}"
 
 
-_RECORDS = (
+RECORDS = (
     count("id", "Number of the record."),
     text("kind", "machine, cluster or measurement."),
     text("created", "When it was kept, ISO 8601, UTC."),
@@ -42,7 +42,7 @@ _RECORDS = (
 
 def records_table(records: Iterable[Record]) -> Table:
     """Return a row for each record, with what its summary says of a measurement."""
-    return Table.of("records", _RECORDS, map(_row, records))
+    return Table.of("records", RECORDS, map(_row, records))
 
 
 def _row(record: Record) -> dict[str, object]:

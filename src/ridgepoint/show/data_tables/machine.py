@@ -62,6 +62,7 @@ _LATENCY = (
     count("round", "Pass through all sizes, from 1."),
     number("access_s", "Time of one access.", unit="s"),
 )
+_MACHINE_CAUTIONS = (text("machine", "Name of the machine."), *_CEILING, *CAUTIONS)
 _CHANGES = (
     *_CEILING,
     text("unit", "Unit of the rates."),
@@ -218,7 +219,6 @@ def _latency(machine: Machine) -> Iterator[dict[str, object]]:
 def _cautions(machine: Machine) -> Table:
     """Return the cautions about the machine, and about each of its ceilings."""
     marked = cautions_that_matter(machine)
-    columns = (text("machine", "Name of the machine."), *_CEILING, *CAUTIONS)
     said = ("code", "seen", "remedy")
     rows: list[dict[str, object]] = [fields_of(caution, *said) for caution in machine.cautions]
     rows += [
@@ -231,4 +231,17 @@ def _cautions(machine: Machine) -> Table:
         for caution in ceiling.cautions
     ]
     name = {"machine": machine.name}
-    return Table.of("machine_cautions", columns, ({**name, **row} for row in rows))
+    return Table.of("machine_cautions", _MACHINE_CAUTIONS, ({**name, **row} for row in rows))
+
+
+COLUMNS = {
+    "ceilings": _CEILINGS,
+    "ceiling_samples": _SAMPLES,
+    "caches": _CACHES,
+    "latency": _LATENCY,
+    "machine_cautions": _MACHINE_CAUTIONS,
+    "changes": _CHANGES,
+    "network": _NETWORK,
+    "nodes": _NODES,
+}
+"""Of each table, by its name."""

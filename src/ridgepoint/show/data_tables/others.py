@@ -155,3 +155,11 @@ def selftest_tables(document: Mapping[str, Any]) -> tuple[Table, ...]:
         table_of("checks", _CHECKS, checks),
         table_of("times", _TIMES, document["times"]),
     )
+
+
+COLUMNS = {
+    "plot": {"points": _POINTS},
+    "bops": {"functions": _BOPS, "lines": _BOP_LINES},
+    "doctor": {"findings": _FINDINGS, "checks": _CHECKS, "times": _TIMES},
+}
+"""Of each table, by the command and the table's name."""

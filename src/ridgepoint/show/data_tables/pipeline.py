@@ -129,3 +129,13 @@ def _of_each(pipelines: Iterable[Mapping[str, Any]], key: str) -> Iterable[dict[
     for pipeline in pipelines:
         for row in pipeline[key]:
             yield {"pipeline": pipeline["name"], **row}
+
+
+COLUMNS = {
+    "stages": _STAGES,
+    "pipelines": _PIPELINES,
+    "composites": _COMPOSITES,
+    "advice": _ADVICE,
+    "loads": _LOADS,
+}
+"""Of each table, by its name."""

@@ -10,7 +10,7 @@ from ridgepoint.core.ranks import CALL_KINDS, Rank
 from ridgepoint.core.table import Table
 
 _IN = {kind: f"in_{kind.replace('-', '_')}_s" for kind in CALL_KINDS}
-_RANKS = (
+RANKS = (
     count("rank", "Rank in MPI_COMM_WORLD."),
     text("host", "Node on which it ran."),
     count("cpus", "CPUs that it may use."),
@@ -34,7 +34,7 @@ def ranks_table(ranks: Iterable[Rank]) -> Table:
     """Return a row for each rank."""
     return Table.of(
         "ranks",
-        _RANKS,
+        RANKS,
         (
             {
                 **fields_of(rank, "rank", "host", "cpus", "runtime_s", "cpu_s", "in_mpi_s"),

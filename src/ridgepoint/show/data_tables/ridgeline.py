@@ -77,3 +77,7 @@ def front_tables(document: Mapping[str, Any]) -> tuple[Table, ...]:
 
 def _seconds(row: Mapping[str, Any]) -> dict[str, Any]:
     return {f"{path}_s": seconds for path, seconds in row["times_s"].items()}
+
+
+COLUMNS = {"points": _POINTS, "parts": _PARTS, "front": _FRONT}
+"""Of each table, by its name."""

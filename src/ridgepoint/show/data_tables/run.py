@@ -16,7 +16,7 @@ from ridgepoint.core.table import Table
 from ridgepoint.models.analysis import Analysis, TimedPart
 from ridgepoint.models.condensed import condensed
 from ridgepoint.show.data_tables.part import LEVEL_NAMES, PART, PARTS, Row, done, placed, times
-from ridgepoint.show.data_tables.ranks import ranks_table
+from ridgepoint.show.data_tables.ranks import RANKS, ranks_table
 
 _LEVELS = (
     *PART,
@@ -242,3 +242,16 @@ def _samples(measured: Measurement | Timing) -> Iterator[Row]:
                     "sample": index,
                     "value_s": value,
                 }
+
+
+COLUMNS = {
+    "parts": PARTS,
+    "levels": _LEVELS,
+    "lines": _LINES,
+    "mix": _MIX,
+    "samples": _SAMPLES,
+    "miss_curve": _MISS_CURVE,
+    "ranks": RANKS,
+    "cautions": CAUTIONS,
+}
+"""Of each table, by its name."""

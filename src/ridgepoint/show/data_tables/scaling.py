@@ -96,3 +96,7 @@ def sharing_tables(document: Mapping[str, Any]) -> tuple[Table, ...]:
 
 def _place(point: Mapping[str, Any]) -> tuple[int, int]:
     return point["nodes"], point["cores"]
+
+
+COLUMNS = {"points": _POINTS, "runs": _FITTED_RUNS, "jobs": _SHARES, "loads": _LOADS}
+"""Of each table, by its name."""

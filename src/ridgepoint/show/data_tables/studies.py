@@ -8,7 +8,7 @@ from functools import singledispatch
 from ridgepoint.core.columns import CAUTIONS, count, flag, number, text
 from ridgepoint.core.documents import fields_of
 from ridgepoint.core.measurement import Measurement
-from ridgepoint.core.table import Column, Table
+from ridgepoint.core.table import Table
 from ridgepoint.models.analysis import place
 from ridgepoint.models.gains import Gain
 from ridgepoint.models.placement import Placement
@@ -270,11 +270,11 @@ _STAGES = (
     number("visibilities_per_s", "Throughput, visibilities per second."),
     _FAILURE,
 )
+_STAGE_CAUTIONS = (text("stage", "Name of the stage."), *CAUTIONS[:-1])
 
 
 @study_tables.register
 def _(study: ImagingStudy) -> Sequence[Table]:
-    columns: tuple[Column, ...] = (text("stage", "Name of the stage."), *CAUTIONS[:-1])
     rows = (
         {
             **fields_of(stage, "name", "summary", "state", "threads", "visibilities", "gridded"),
@@ -289,7 +289,7 @@ def _(study: ImagingStudy) -> Sequence[Table]:
         for stage in study.results
         for caution in stage.cautions
     )
-    return (Table.of("cases", _STAGES, rows), Table.of("cautions", columns, cautions))
+    return (Table.of("cases", _STAGES, rows), Table.of("cautions", _STAGE_CAUTIONS, cautions))
 
 
 def _measured(measurement: Measurement | None, placement: Placement | None) -> Row:
@@ -313,3 +313,19 @@ def _gain(gain: Gain | None) -> Row:
         "gain_high": gain.high,
         "verdict": gain.verdict,
     }
+
+
+COLUMNS = {
+    "kernels": {"cases": _KERNEL_CASES},
+    "datacenter": {"cases": _DATACENTER_CASES, "gains": _STEP_GAINS},
+    "datacenter --from, several files": {
+        "cases": (_HOST, *_DATACENTER_CASES),
+        "gains": _HOST_GAINS,
+    },
+    "datacenter --mpi": {"cases": _MPI_CASES},
+    "datacenter --spark": {"cases": _STACK_CASES},
+    "datacenter --published": {"cases": _RECOMPUTED},
+    "distributed": {"cases": _RUNS, "parts": _STEP_PARTS},
+    "imaging": {"cases": _STAGES, "cautions": _STAGE_CAUTIONS},
+}
+"""Of each table, by the suite and the table's name."""

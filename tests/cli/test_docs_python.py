@@ -73,6 +73,7 @@ def run(name):
 
 QUICK = ("ridgeline", "scaling", "dc_roofline", "workloads", "pipeline", "placing", "regions")
 STORED = ("rooflines",)
+FRAMES = ("tables",)
 SLOW = ("imaging", "datacenter")
 SCRIPTS = ("measuring",)
 """Pages whose blocks are scripts, each of its own."""
@@ -96,6 +97,18 @@ def test_examples_run_on_stored_records(name, tmp_path, monkeypatch):
         assert len(run(f"docs/{name}.md")) > 2
 
     assert Path("heat.svg").stat().st_size > 1000
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_examples_with_data_frames_run(name, tmp_path, monkeypatch):
+    """On stored records too."""
+    pytest.importorskip("pandas")
+    monkeypatch.chdir(tmp_path)
+    with snapshots.bench():
+        names = run(f"docs/{name}.md")
+
+    assert names["parts"].attrs["units"]["runtime_s"] == "s"
+    assert len(names["levels"]) > len(names["parts"])
 
 
 @pytest.mark.slow
@@ -126,7 +139,7 @@ def test_scripts_of_a_page_run(name, tmp_path, monkeypatch):
 def test_every_example_is_run_or_says_why_not():
     """A page with Python is in one of the lists above; the README's has a test of its own."""
     run_somewhere = {"README.md", "docs/python.md"} | {
-        f"docs/{name}.md" for name in (*QUICK, *STORED, *SLOW, *SCRIPTS)
+        f"docs/{name}.md" for name in (*QUICK, *STORED, *FRAMES, *SLOW, *SCRIPTS)
     }
     pages = {path.relative_to(doc_blocks.ROOT).as_posix() for path in doc_blocks.PAGES}
 

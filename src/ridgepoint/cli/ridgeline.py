@@ -16,9 +16,6 @@ from ridgepoint.cli.ridgeline_inputs import (
     overlap_of,
     require_link,
 )
-from ridgepoint.cli.ridgeline_points import own_points, points_shown, require_ceilings
-from ridgepoint.cli.ridgeline_records import kept_programs, records_shown
-from ridgepoint.cli.ridgeline_training import BATCHES, Shown, Training
 from ridgepoint.cli.tables import beside, tables_option
 from ridgepoint.core.quantities import LinkRate
 
@@ -222,6 +219,8 @@ def command(
     """
     common.require_figure_endings(outputs)
     resource = "bop" if work != "flop" else precision or "fp32"
+    from ridgepoint.cli.ridgeline_points import own_points, points_shown, require_ceilings
+    from ridgepoint.cli.ridgeline_records import kept_programs, records_shown
 
     own = own_points(points, demand_file, resource=resource)
     if records and (own or precision):

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from browsing import CONTROL, DOWN, END, ENTER, ESCAPE, PHONE, RIGHT
 from page_inputs import HOSTILE, page_of_names
 
 from ridgepoint.show.page.assemble import page_html
@@ -106,13 +107,13 @@ def test_panel_tells_what_is_known_of_what_is_selected(opened):
     for text in ("do gemm", "at most 2x", "doubt gemm", "not gemm", "because", "gemm:3"):
         assert text in panel.text
 
-    opened.click(second, held="\ue009")
+    opened.click(second, held=CONTROL)
     assert [one.text for one in opened.all(".panel h3")] == ["gemm", "gemv 10"]
     assert [one.get_attribute("aria-pressed") for one in opened.all("button.pick")] == [
         "true", "true", "false", "false",
     ]  # fmt: skip
 
-    opened.press("\ue00c")
+    opened.press(ESCAPE)
     assert opened.all(".panel .subject") == []
 
 
@@ -135,15 +136,15 @@ def test_page_is_used_by_keys_alone(opened):
 
     opened.js("document.activeElement.blur()")
     opened.press("t")
-    opened.press("\ue015", "\ue007")  # down, Enter
+    opened.press(DOWN, ENTER)
     assert opened.one(".panel h3").text == "gemv 9"
     assert opened.focus.text == "gemv 9"
-    opened.press("\ue014", "\ue007")  # right: its runtime
+    opened.press(RIGHT, ENTER)
     assert "median of gemv 9" in opened.one(".panel details[open] .reasons").text
 
     opened.press("?")
     assert opened.one("dialog h2").text == "How to use this page"
-    opened.press("\ue00c")
+    opened.press(ESCAPE)
     assert opened.all("dialog") == []
     assert opened.one(".panel h3").text == "gemv 9"
 
@@ -155,7 +156,7 @@ def test_page_is_used_by_keys_alone(opened):
 
 def test_tabs_are_moved_by_arrows(opened):
     """As any tabs; Tab reaches the one that is shown alone."""
-    opened.one("[role=tab][aria-selected=true]").send_keys("\ue014")
+    opened.one("[role=tab][aria-selected=true]").send_keys(RIGHT)
 
     assert opened.focus.text == "gemm 1"
     assert opened.one("[role=tabpanel] h2").text == "gemm 1"
@@ -235,7 +236,7 @@ def test_ten_thousand_rows_are_quick_to_draw(browser, tmp_path):
     assert len(browser.texts("tbody tr")) < 200
     assert browser.one(".frame table").get_attribute("aria-rowcount") == "10001"
     browser.press("t")
-    browser.press("\ue010", held="\ue009")  # Ctrl and End
+    browser.press(END, held=CONTROL)
     assert browser.focus.text == names[-1]
     assert (
         browser.js("return document.activeElement.closest('tr').getAttribute('aria-rowindex')")
@@ -273,8 +274,6 @@ def test_dark_system_has_a_dark_page(browser, page):
 
 def test_phone_needs_no_scrolling_sideways(browser, tmp_path):
     """At 390 pixels, even where names are long."""
-    from browsing import PHONE
-
     browser.size(*PHONE)
     browser.open(written(tmp_path, page_of_names("a" * 200, "b " * 200, views=9)))
     browser.all("button.pick")[0].click()

@@ -8,13 +8,21 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import selenium.webdriver
-from selenium.webdriver.common.action_chains import ActionChains
-from selenium.webdriver.common.by import By
-from selenium.webdriver.remote.webelement import WebElement
+import pytest
+
+selenium = pytest.importorskip(
+    "selenium.webdriver", reason="selenium is not installed: pip install selenium"
+)
+
+from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
+from selenium.webdriver.common.by import By  # noqa: E402
+from selenium.webdriver.remote.webelement import WebElement  # noqa: E402
 
 WIDE, PHONE = (1400, 900), (390, 844)
 """Width and height of windows, in pixels."""
+CONTROL, ESCAPE, ENTER, SPACE = "\ue009", "\ue00c", "\ue007", "\ue00d"
+RIGHT, DOWN, END = "\ue014", "\ue015", "\ue010"
+"""Keys, as WebDriver writes them."""
 _PATIENCE = 10.0
 """Seconds until something that should be there is missed."""
 
@@ -29,7 +37,7 @@ class Browser:
     """
 
     def __init__(self, chromium: str, driver: str) -> None:
-        options = selenium.webdriver.ChromeOptions()
+        options = selenium.ChromeOptions()
         options.binary_location = chromium
         for argument in (
             "--headless=new",
@@ -39,8 +47,8 @@ class Browser:
         ):
             options.add_argument(argument)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-        service = selenium.webdriver.ChromeService(driver)
-        self.driver = selenium.webdriver.Chrome(options=options, service=service)
+        service = selenium.ChromeService(driver)
+        self.driver = selenium.Chrome(options=options, service=service)
 
     def close(self) -> None:
         """End the programs."""

@@ -25,6 +25,8 @@ export class TableView {
   readonly #grid: HTMLTableElement;
   readonly #count = make("p", { class: "count", role: "status" });
   readonly #problem = make("p", { class: "problem", role: "status" });
+  #sought = "";
+  #found: ReadonlySet<Row> | null = null;
   #order: Order | null = null;
   #inOrder: readonly Row[];
   #rows: readonly Row[] = [];
@@ -41,7 +43,7 @@ export class TableView {
     this.#store = store;
     this.#inOrder = table.rows;
     this.#head = headElement(table);
-    this.search = searchInput(view, table, store);
+    this.search = searchInput(view, table, store.get().search, (search) => this.#seek(search));
     this.#grid = make(
       "table",
       { "aria-label": table.name, "aria-colcount": table.columns.length },
@@ -62,6 +64,7 @@ export class TableView {
       this.#frame,
     );
     this.#listen();
+    this.#seek(store.get().search);
     this.#filter();
     new ResizeObserver(() => this.#measure()).observe(this.#frame);
     store.subscribe((now, before) => this.#update(now, before));
@@ -165,10 +168,14 @@ export class TableView {
   }
 
   #update(now: ViewState, before: ViewState): void {
-    if (now.search !== before.search) {
-      if (this.search.value !== now.search) this.search.value = now.search;
-      this.#filter();
-    } else if (now.chosen !== before.chosen || now.runtimeShown !== before.runtimeShown) {
+    if (now.search !== this.#sought) {
+      this.search.value = now.search;
+      this.#seek(now.search);
+    } else if (
+      now.search !== before.search ||
+      now.chosen !== before.chosen ||
+      now.runtimeShown !== before.runtimeShown
+    ) {
       this.#filter();
     }
     if (now.selected !== before.selected && !this.#body.contains(document.activeElement)) {
@@ -178,17 +185,27 @@ export class TableView {
     if (now.selected !== before.selected || now.hovered !== before.hovered) this.#mark();
   }
 
-  #filter(): void {
-    const state = this.#store.get();
-    const { test, problem } = searchOf(this.#table, state.search);
+  /** Reads a search, and tells at once of it and of what it lets through. */
+  #seek(search: string): void {
+    const { test, problem } = searchOf(this.#table, search);
     this.#problem.textContent = problem;
     this.search.setAttribute("aria-invalid", String(problem !== null));
+    const rows = test === null ? this.#table.rows : this.#table.rows.filter(test);
+    const isAll = rows.length === this.#table.rows.length;
+    this.#found = isAll ? null : new Set(rows);
+    this.#sought = search;
+    const found = isAll ? null : new Set(rows.map(({ subject }) => subject));
+    this.#store.set({ search, found });
+  }
+
+  #filter(): void {
+    const state = this.#store.get();
     const isRunning = subjectFilter(this.#view, { ...state, found: null });
-    const isShown = (row: Row) => isChosen(row.tags, state.chosen) && isRunning(row.subject);
-    const found = test === null ? this.#inOrder : this.#inOrder.filter(test);
-    this.#rows = found.filter(isShown);
-    const isAll = found.length === this.#table.rows.length;
-    this.#store.set({ found: isAll ? null : new Set(found.map(({ subject }) => subject)) });
+    const found = this.#found;
+    this.#rows = this.#inOrder.filter(
+      (row) =>
+        (found?.has(row) ?? true) && isChosen(row.tags, state.chosen) && isRunning(row.subject),
+    );
     const [shown, all] = [this.#rows.length, this.#table.rows.length].map((n) =>
       n.toLocaleString("en"),
     );
@@ -261,7 +278,12 @@ function gap(height: number): HTMLElement[] {
   return [make("tr", { class: "gap", "aria-hidden": "true" }, cell)];
 }
 
-function searchInput(view: View, table: Table, store: ViewStore): HTMLInputElement {
+function searchInput(
+  view: View,
+  table: Table,
+  value: string,
+  seek: (search: string) => void,
+): HTMLInputElement {
   const number = table.columns.find(({ kind }) => kind !== "text");
   const example = number ? `, ${number.title} > ${number.kind === "share" ? "5%" : "1"}` : "";
   return make("input", {
@@ -269,9 +291,9 @@ function searchInput(view: View, table: Table, store: ViewStore): HTMLInputEleme
     id: `search-${view.key}`,
     placeholder: `Search: words${example}`,
     "aria-label": "Search the table: words, or a column, a comparison and a value",
-    value: store.get().search,
+    value,
     autocomplete: "off",
     spellcheck: "false",
-    input: (event: InputEvent) => store.set({ search: (event.target as HTMLInputElement).value }),
+    input: (event: InputEvent) => seek((event.target as HTMLInputElement).value),
   });
 }

@@ -45,11 +45,12 @@ export function marginsFor(chart: Chart, window: Window, around: Around): Margin
   const ticks = chart.x.is_slanted
     ? slanted * Math.sin((SLANT * Math.PI) / 180) + sizes.font
     : sizes.font * 1.2;
+  // Whole pixels keep straight lines sharp, and let canvases copy dot by dot.
   return {
-    left: wide(chart.y, window.y),
-    right: Math.max(ofRight, sizes.marker),
-    top: Math.max(sizes.font * 0.8, sizes.marker),
-    bottom: TICK + GAP + ticks + (chart.x.label ? sizes.font * 1.6 : 0),
+    left: Math.ceil(wide(chart.y, window.y)),
+    right: Math.ceil(Math.max(ofRight, sizes.marker)),
+    top: Math.ceil(Math.max(sizes.font * 0.8, sizes.marker)),
+    bottom: Math.ceil(TICK + GAP + ticks + (chart.x.label ? sizes.font * 1.6 : 0)),
   };
 }
 

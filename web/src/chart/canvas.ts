@@ -22,7 +22,15 @@ export function paint(
     const sprite = item.at ? sprites.of(item) : null;
     if (sprite) {
       const { image, reach } = sprite;
-      context.drawImage(image, x - reach, y - reach, 2 * reach, 2 * reach);
+      // Between dots of the screen every picture would have to be made anew.
+      const [left, top] = [x - reach, y - reach].map((edge) => Math.round(edge * frame.scale));
+      context.drawImage(
+        image,
+        (left ?? 0) / frame.scale,
+        (top ?? 0) / frame.scale,
+        2 * reach,
+        2 * reach,
+      );
       continue;
     }
     context.save();
@@ -63,7 +71,8 @@ class Sprites {
     if (reach > MOST_REACH) return null;
     image.width = Math.ceil(2 * reach * this.scale);
     image.height = image.width;
-    const context = image.getContext("2d");
+    // Its dots are read again and again.
+    const context = image.getContext("2d", { willReadFrequently: true });
     if (!context) return null;
     context.setTransform(this.scale, 0, 0, this.scale, reach * this.scale, reach * this.scale);
     draw(context, item, this.colour);

@@ -125,7 +125,8 @@ function level(x: number, y: number, cap: number): string {
 
 /** Returns whether a mark stands for something measured or given, not for a ridge point or a cap. */
 export function isData({ subject, size, shape, name }: Mark): boolean {
-  return !!subject || (subject === undefined && !!name && size > 0.6 && shape !== "cap");
+  if (shape === "cap") return false;
+  return !!subject || (subject === undefined && !!name && size > 0.6);
 }
 
 /** Returns items with all intervals of one look as one path: many are painted at once so. */

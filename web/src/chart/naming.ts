@@ -3,7 +3,7 @@
  * take their room on the plane, and labels find theirs in what is left.
  */
 
-import type { Area, Bar, Ink, Label, Line, Mark } from "../document";
+import type { Area, Bar, Ink, Label, Line, Mark, Tagged } from "../document";
 import {
   along,
   around,
@@ -38,6 +38,8 @@ export interface Placed {
   /** Colour of the area that it lies in; null: it lies in none, or in several. */
   area: Ink | null;
   isOnBar: boolean;
+  /** Whether what it names is drawn weakly. */
+  isFaint: boolean;
 }
 
 const STRAIGHT = Math.PI / 36;
@@ -66,7 +68,7 @@ export class Naming {
 
   constructor(
     private readonly plane: Plane,
-    private readonly shown: Shown,
+    private readonly shown: Shown & { isFaint(thing: Tagged): boolean },
     private readonly sizes: Sizes,
     private readonly measure: Measure,
   ) {
@@ -139,7 +141,7 @@ export class Naming {
     more: Partial<Placed> = {},
   ): boolean {
     if (!found) return false;
-    const usual = { size: this.sizes.small, lead: null, isOnBar: false };
+    const usual = { size: this.sizes.small, lead: null, isOnBar: false, isFaint: false };
     const area = this.areaOf(found);
     this.placed.push({ text, box: found, ink, isBold: label.is_bold, area, ...usual, ...more });
     return true;
@@ -164,9 +166,10 @@ export class Naming {
     const own = lineInk(line.kind, line.ink);
     const ink = own === "faint" || own === "undecided" ? "note" : own;
     const straight = [...this.straight(line)];
+    const isFaint = this.shown.isFaint(line);
     if (label.where !== "beside") {
       const found = this.along(line, label, text, straight);
-      if (found) return this.take(label, text, found, ink);
+      if (found) return this.take(label, text, found, ink, { isFaint });
       // A line that is not within the frame needs no label.
       if (straight.length === 0 || !NAMED_AT_END.includes(line.kind)) return straight.length === 0;
     }
@@ -179,7 +182,9 @@ export class Naming {
       .reverse()
       .flatMap((place) => around(place, width, height, marker))
       .map((centre) => box(centre, width, height));
-    return this.take(label, text, this.room.place(candidates), ink) || places.length === 0;
+    return (
+      this.take(label, text, this.room.place(candidates), ink, { isFaint }) || places.length === 0
+    );
   }
 
   private along(line: Line, label: Label, text: string, straight: Segment[]): Box | null {
@@ -224,6 +229,7 @@ export class Naming {
   private nameMark(mark: Mark, label: Label, text: string): boolean {
     const point = this.at(mark.at);
     if (!this.isInside(point)) return true;
+    const isFaint = this.shown.isFaint(mark);
     const { small } = this.sizes;
     const [width, height] = this.sizeOf(label, text);
     if (label.where === "upright") {
@@ -237,7 +243,7 @@ export class Naming {
       const end = mark.x_interval ? this.at([mark.x_interval[1], mark.at[1]])[0] : point[0];
       const gap = mark.shape === "none" ? 3 : marker * 0.75 + 2;
       const boxes = [box([end + gap + width / 2, point[1]], width, height)];
-      return this.take(label, text, this.room.place(boxes), mark.ink);
+      return this.take(label, text, this.room.place(boxes), mark.ink, { isFaint });
     }
     const near = around(point, width, height, marker).map((centre) => box(centre, width, height));
     const found = this.room.place(near, { most: CLEAR });
@@ -246,10 +252,10 @@ export class Naming {
       if (far) {
         const joined = lead(point, far);
         this.room.lines.push({ segment: joined, cost: LEAD_COST });
-        return this.take(label, text, far, mark.ink, { lead: joined });
+        return this.take(label, text, far, mark.ink, { lead: joined, isFaint });
       }
     }
-    return this.take(label, text, found ?? this.room.place(near), mark.ink);
+    return this.take(label, text, found ?? this.room.place(near), mark.ink, { isFaint });
   }
 
   /** Returns a place away from a mark, which no other label parts from it. */
@@ -292,7 +298,7 @@ export class Naming {
     if (width > right - left) return true;
     const found = this.room.place([box([(left + right) / 2, y], width, height)]);
     const ink = bar.face === "full" ? "paper" : "ink";
-    this.take(label, text, found, ink, { isOnBar: true });
+    this.take(label, text, found, ink, { isOnBar: true, isFaint: this.shown.isFaint(bar) });
     return true;
   }
 

@@ -52,6 +52,8 @@ export interface Scene {
   above: readonly Item[];
 }
 
+/** Strength of the label of what is not selected. */
+const FAINT_TEXT = 0.35;
 /** More marks than these are painted on a canvas. */
 export const MOST_SHAPES = 400;
 const BAR_HEIGHT = 0.62;
@@ -64,7 +66,7 @@ export function sceneOf(wish: Wish): Scene {
   const sizes = sizesFor(wish.width);
   const margins = marginsFor(chart, window, { width: wish.width, sizes, measure });
   const width = Math.max(wish.width - margins.left - margins.right, 80);
-  const plane: Plane = { chart, window, width, height: heightOf(chart, width, sizes) };
+  const plane: Plane = { chart, window, width, height: Math.round(heightOf(chart, width, sizes)) };
   const kept = filtered(chart, wish.view, state, wish.hidden);
   const shown = { ...kept, ...wish.moving };
   const { inside, outside } = placedMarks(plane, shown.marks, sizes, {
@@ -249,6 +251,7 @@ function labelItems(label: Placed, plane: Plane): Item[] {
       isBold: label.isBold,
     };
     if (label.box.angle !== 0) item.angle = round((-label.box.angle * 180) / Math.PI);
+    if (label.isFaint) item.opacity = FAINT_TEXT;
     if (!label.isOnBar) item.halo = paper;
     items.push(item);
   });

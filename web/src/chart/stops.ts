@@ -40,6 +40,8 @@ export class Stops {
       this.#elements.delete(thing);
     }
     for (const found of this.#made()) this.#place(found);
+    // What is moved loses the focus.
+    if (!this.hasFocus) this.#order();
     this.#rove();
     if (hadFocus && !this.hasFocus) this.#focus();
   }
@@ -48,6 +50,16 @@ export class Stops {
   #made(): readonly Found[] {
     if (this.#stops.length <= MOST_SHAPES) return this.#stops;
     return this.current ? [this.current] : [];
+  }
+
+  /** Puts the elements in the order of the stops, in which a screen reader goes through them. */
+  #order(): void {
+    let next = this.host.firstElementChild;
+    for (const { thing } of this.#made()) {
+      const element = this.#elements.get(thing);
+      if (element === next) next = next?.nextElementSibling ?? null;
+      else if (element) this.host.insertBefore(element, next);
+    }
   }
 
   #place(found: Found): void {

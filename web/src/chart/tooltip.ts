@@ -1,12 +1,11 @@
 /** What is said of the thing under the pointer or the focus. */
 
-import type { Fact, Subject, View } from "../document";
+import type { Subject, View } from "../document";
 import { make } from "../dom";
 import type { Found } from "./hit";
 import type { Pair } from "./scales";
 
-/** More facts than these are for the panel. */
-const MOST_FACTS = 18;
+const VERDICT = "verdict";
 
 /** Returns the subject of a thing, where there is one. */
 export function subjectOf(found: Found, view: View): Subject | null {
@@ -18,18 +17,21 @@ export function subjectOf(found: Found, view: View): Subject | null {
 export function spoken(found: Found, view: View): string {
   const { name, summary } = found.thing;
   const subject = subjectOf(found, view);
-  const facts = factsOf(subject).map((fact) => `${fact.name} ${fact.text}`);
+  const facts = (subject?.facts ?? []).map(({ name, text }) => `${name} ${text}`);
   const first = [name || subject?.name || "", summary].filter(Boolean).join(": ");
   return [first, ...facts.slice(0, 4)].filter(Boolean).join("; ");
 }
 
-/** Fills a tooltip. */
-export function tell(host: HTMLElement, found: Found, view: View): void {
+/** Fills a tooltip with what is known of a thing, and with so many facts of its subject. */
+export function tell(host: HTMLElement, found: Found, view: View, mostFacts: number): void {
   const { name, summary } = found.thing;
   const subject = subjectOf(found, view);
   const rows: HTMLElement[] = [make("strong", {}, name || subject?.name || "")];
   if (summary) rows.push(make("p", {}, summary));
-  const facts = factsOf(subject);
+  const verdict = subject?.facts.find(({ key }) => key === VERDICT);
+  if (verdict) rows.push(make("p", {}, verdict.text));
+  const others = (subject?.facts ?? []).filter(({ key }) => key !== VERDICT);
+  const facts = others.slice(0, mostFacts);
   if (facts.length > 0)
     rows.push(
       make(
@@ -38,7 +40,7 @@ export function tell(host: HTMLElement, found: Found, view: View): void {
         ...facts.flatMap(({ name, text }) => [make("dt", {}, name), make("dd", {}, text)]),
       ),
     );
-  const rest = (subject?.facts.length ?? 0) - facts.length;
+  const rest = others.length - facts.length;
   if (rest > 0) rows.push(make("p", { class: "rp-more" }, `and ${rest} more: select it`));
   const [caution] = subject?.cautions.filter(({ matters }) => matters) ?? [];
   if (caution) rows.push(make("p", { class: "rp-caution" }, caution.text));
@@ -49,10 +51,6 @@ export function tell(host: HTMLElement, found: Found, view: View): void {
 
 function adviceText({ what, gain }: Subject["advice"][number]): string {
   return gain ? `${what} (${gain})` : what;
-}
-
-function factsOf(subject: Subject | null): Fact[] {
-  return (subject?.facts ?? []).slice(0, MOST_FACTS);
 }
 
 /** Puts a tooltip beside a place of a stage, where it covers as little as it can. */

@@ -1,8 +1,9 @@
 /** A chart on the page: draws it, and keeps it in step with what its reader does. */
 
-import type { Chart, Entry, Mark, View } from "../document";
+import type { Chart, Entry, Place, View } from "../document";
 import { make } from "../dom";
 import { join, select, type ViewState, type ViewStore } from "../state";
+import { badgesOf } from "./badges";
 import { notesOf, pngOf, save, svgFile } from "./file";
 import { filtered } from "./filter";
 import { type Frame, frameOf, freshName, type Tool } from "./frame";
@@ -12,7 +13,6 @@ import { type Keys, meaning } from "./keyboard";
 import { keyList } from "./keys";
 import { Layers } from "./layers";
 import { fixedColours, type Ground, sizesFor } from "./look";
-import { isData } from "./marks";
 import { measurer } from "./measure";
 import { type Way, wayBetween } from "./motion";
 import { pannedBy, within, zoomedAt } from "./moves";
@@ -28,8 +28,15 @@ const PRINT_WIDTH = 680;
 const MILLISECONDS = 350;
 const ZOOM_STEP = 1.5;
 const PNG_SCALE = 2;
+/** Facts in a tooltip; more are for the panel, and so are most on a narrow screen. */
+const MANY_FACTS = 16;
+const FEW_FACTS = 3;
+const NARROW = 520;
 /** Pixels by which a finger misses. */
 const FINGER = 10;
+
+/** What changes more than what is pointed at. */
+const DRAWN = ["chosen", "found", "selected", "joined", "runtimeShown", "bySize"] as const;
 
 export class ChartView {
   readonly #name = freshName();
@@ -45,6 +52,7 @@ export class ChartView {
   #hits: Hits | null = null;
   #pointed: Found | null = null;
   #outline: readonly [Pair, Pair] | null = null;
+  #ground: Ground = "light";
   #isRectangle = false;
   #isPrinting = false;
   #way: { way: Way; began: number } | null = null;
@@ -68,12 +76,13 @@ export class ChartView {
     );
     host.replaceChildren(this.#frame.root);
     this.#width = host.clientWidth || USUAL_WIDTH;
+    this.#findGround();
     this.#scene = this.#draw();
     this.#listen();
   }
 
   toSvg(): string {
-    const how = { colour: fixedColours(this.#ground()), measure: this.#measure };
+    const how = { colour: fixedColours(this.#ground), measure: this.#measure };
     return svgFile(this.#scene, this.chart, this.#hidden, how);
   }
 
@@ -146,13 +155,17 @@ export class ChartView {
     );
     const resized = new ResizeObserver(() => this.#resize());
     resized.observe(this.host);
-    const ground = new MutationObserver(() => this.#ask());
+    const regrounded = (): void => {
+      this.#findGround();
+      this.#ask();
+    };
+    const ground = new MutationObserver(regrounded);
     ground.observe(document.documentElement, { attributeFilter: ["data-theme"] });
     this.#cleaners.push(
       () => resized.disconnect(),
       () => ground.disconnect(),
     );
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#ask(), {
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", regrounded, {
       signal,
     });
     window.addEventListener("beforeprint", () => this.#print(true), { signal });
@@ -169,13 +182,16 @@ export class ChartView {
 
   #print(isPrinting: boolean): void {
     this.#isPrinting = isPrinting;
+    this.#findGround();
     this.#width = isPrinting ? PRINT_WIDTH : this.host.clientWidth || USUAL_WIDTH;
     this.#draw();
   }
 
-  #ground(): Ground {
+  /** Asks the browser, which may have to find the style of the whole page. */
+  #findGround(): void {
     const paper = getComputedStyle(this.#frame.root).getPropertyValue("--rp-paper").trim();
-    return paper.toUpperCase() === fixedColours("dark")("paper") ? "dark" : "light";
+    const isDark = paper.toUpperCase() === fixedColours("dark")("paper");
+    this.#ground = isDark ? "dark" : "light";
   }
 
   #switch(entry: Entry): void {
@@ -185,13 +201,8 @@ export class ChartView {
   }
 
   #changed(state: ViewState, before: ViewState): void {
-    const differs = (Object.keys(state) as (keyof ViewState)[]).filter(
-      (name) => state[name] !== before[name],
-    );
-    if (differs.length === 1 && differs[0] === "hovered") {
-      this.#drawPointing();
-      return;
-    }
+    if (state.hovered !== before.hovered) this.#drawPointing();
+    if (DRAWN.every((name) => state[name] === before[name])) return;
     const isFew = this.#scene.marks.length <= MOST_SHAPES;
     if (
       isFew &&
@@ -203,7 +214,7 @@ export class ChartView {
       const way = wayBetween(this.#scene.shown, now, isLog);
       this.#way = way ? { way, began: performance.now() } : null;
     }
-    this.#draw();
+    this.#ask();
   }
 
   /** Draws again with the next picture of the screen. */
@@ -229,7 +240,7 @@ export class ChartView {
     this.#scene = scene;
     this.#hits = null;
     const isMany = scene.marks.length > MOST_SHAPES && !this.#isPrinting;
-    this.#layers.draw(scene, isMany, fixedColours(this.#ground()));
+    this.#layers.draw(scene, isMany, fixedColours(this.#ground));
     // One finger scrolls the page until a part of the plane is seen, which it then moves.
     const isWhole = isSameWindow(this.#history.window, wholeWindow(this.chart));
     this.#frame.plot.style.touchAction = isWhole ? "pan-y" : "none";
@@ -263,20 +274,10 @@ export class ChartView {
     this.#layers.fill("pointing", items, this.#scene);
   }
 
-  /** Names the points that are not seen, at a button that shows them. */
   #drawBadges(): void {
-    const outside = this.#scene.outside.filter(isData);
-    this.#frame.badges.replaceChildren(...(outside.length > 0 ? [this.#badge(outside)] : []));
-  }
-
-  #badge(outside: readonly Mark[]): HTMLElement {
-    const names = [...new Set(outside.map(({ label, name }) => label?.text || name))];
-    const more = names.length > 3 ? ` and ${names.length - 3} more` : "";
-    const text = `outside: ${names.slice(0, 3).join(", ")}${more}`;
-    const title = `Show ${names.slice(0, 30).join(", ")}`;
-    const places = outside.map(({ at }) => at);
-    const click = () => this.#goto(widenedTo(this.chart, this.#history.window, places));
-    return make("button", { type: "button", class: "rp-badge", title, click }, text);
+    const show = (places: readonly Place[]): void =>
+      this.#goto(widenedTo(this.chart, this.#history.window, places));
+    this.#frame.badges.replaceChildren(...badgesOf(this.#scene.outside, show));
   }
 
   #goto(window: History["window"], gesture = ""): void {
@@ -357,8 +358,8 @@ export class ChartView {
     if (!subject) return;
     join(this.store, subject);
     const isJoined = this.store.get().joined.includes(subject);
-    const count =
-      this.#scene.shown.joined.find((joined) => joined.subject === subject)?.marks.length ?? 0;
+    const { joined } = filtered(this.chart, this.view, this.store.get(), this.#hidden);
+    const count = joined.find((of) => of.subject === subject)?.marks.length ?? 0;
     const name = found.thing.name || subject;
     this.#say(
       isJoined ? `${name}: ${count || 1} points joined` : `${name}: points no longer joined`,
@@ -381,7 +382,7 @@ export class ChartView {
     tooltip.hidden = !found;
     if (!found) return;
     const { margins } = this.#scene;
-    tell(tooltip, found, this.view);
+    tell(tooltip, found, this.view, stage.clientWidth < NARROW ? FEW_FACTS : MANY_FACTS);
     putBeside(tooltip, stage, [found.x + margins.left, found.y + margins.top], found.size);
   }
 

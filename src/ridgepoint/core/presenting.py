@@ -32,6 +32,9 @@ class Presenter(Protocol):
     def summary(self, value: Presentable, /, **options: Any) -> str:
         """Return a result as the command line prints it."""
 
+    def explain(self, value: Any, /) -> str:
+        """Return a diagnosis of an analysis in Markdown."""
+
     def html(self, value: Presentable, /) -> str:
         """Return a result as HTML: no network, no script, texts from outside escaped."""
 

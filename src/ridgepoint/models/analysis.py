@@ -11,19 +11,19 @@ from ridgepoint.core.caution import Caution
 from ridgepoint.core.counts import FunctionCounts
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measurement import Measurement
-from ridgepoint.core.presenting import Presentable
+from ridgepoint.core.presenting import Presentable, presenter
 from ridgepoint.core.timed import TimedFunction
 from ridgepoint.models.advice import Advice, AdvisedPart, Subject, advice, whole_subject
 from ridgepoint.models.caches.working_sets import WorkingSet, working_sets
 from ridgepoint.models.causes import Cause, causes
 from ridgepoint.models.conclusion import Conclusion, conclude
 from ridgepoint.models.distributed import Verdict, judge
+from ridgepoint.models.doubts import doubts
 from ridgepoint.models.explanations import Explained, explain, hot_function
 from ridgepoint.models.one_bandwidth import BANDWIDTHS, Bandwidth
 from ridgepoint.models.parts import function_alone, region_alone, timed_functions
 from ridgepoint.models.placement import PlacedPart, Placement, place_with
 from ridgepoint.models.placement_cautions import are_simulated
-from ridgepoint.models.ranking import matters
 from ridgepoint.models.thresholds import CERTAIN, LEAST_PART
 from ridgepoint.models.work import WORK_UNITS, Metric, demand_of
 
@@ -245,28 +245,12 @@ class Analysis(Presentable):
 
     @cached_property
     def doubts(self) -> dict[Caution, bool]:
-        """All cautions, each with whether it could change a verdict.
+        """All cautions, each with whether it could change a verdict."""
+        return doubts(self)
 
-        A doubt about the time of a region is judged by what bounds that region. If the region takes
-        less than `LEAST_PART` of the time, it changes no verdict.
-        """
-        placement = self.placement
-        every = self.measurement.all_cautions if placement is None else placement.cautions
-        doubts = {caution: matters(caution, placement) for caution in every}
-        doubts.update(self._doubts_of_region_times())
-        return doubts
-
-    def _doubts_of_region_times(self) -> Iterator[tuple[Caution, bool]]:
-        measurement = self.measurement
-        names = (region.name for region in measurement.counted.regions)
-        places = {n: part.placement for n, part in zip(names, self.regions, strict=True)}
-        whole_s = 0.0 if measurement.timed is None else measurement.timed.runtime_s.median
-        for region in measurement.timed_regions:
-            region_s = 0.0 if region.runtime_s is None else region.runtime_s.median
-            for caution in region.cautions:
-                if caution.on == "time":
-                    is_small = region_s < LEAST_PART * whole_s
-                    yield caution, not is_small and matters(caution, places.get(region.name))
+    def explain(self) -> str:
+        """Return its diagnosis in Markdown, as `ridgepoint explain` prints it."""
+        return presenter().explain(self)
 
     def _of(self, alone: Measurement) -> Analysis:
         """Return the analysis of a part, under the roofs of the cores that the part kept busy."""

@@ -26,7 +26,27 @@ _SEVERAL = 2.0
 
 STANDINGS: tuple[Standing, ...] = ("limits", "contributes", "unknown", "ruled out")
 
-Finding = tuple[Standing, str, str]
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settle:
+    """What would settle whether a cause is one.
+
+    Parameters
+    ----------
+    text : str
+        A command or a sentence; empty: nothing known would.
+    again : tuple of str
+        Options to measure the program again with; empty: it is something else.
+    """
+
+    text: str = ""
+    again: tuple[str, ...] = ()
+
+
+NOTHING = Settle()
+MEASURE = Settle(text="ridgepoint machine")
+
+Finding = tuple[Standing, str, Settle]
 """Where a cause stands, why, and what would settle it."""
 
 
@@ -50,6 +70,8 @@ class Cause:
         Whether that part was observed, is a lower limit, or an upper limit.
     settle : str
         What to do where it is not known: a command, or a sentence; empty: nothing known helps.
+    again : tuple of str
+        Options of 'ridgepoint run' that would tell; empty: none would.
     """
 
     code: str
@@ -59,6 +81,7 @@ class Cause:
     share: Estimate | None = None
     sense: Sense | None = None
     settle: str = ""
+    again: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,9 +161,9 @@ class Case:
         asked = self.subject.measurement.asked
         return () if asked is None else asked.options
 
-    def settled_by(self, *options: str) -> str:
+    def settled_by(self, *options: str) -> Settle:
         """Return the command that measures it again with more options."""
-        return run_again(self.subject.measurement, *options)
+        return Settle(text=run_again(self.subject.measurement, *options), again=options)
 
 
 def run_again(measurement: Measurement, *options: str) -> str:

@@ -95,7 +95,7 @@ def _ranks(case: Case) -> Iterator[Cause]:
         standing: Standing = "contributes" if share >= SAID_OUTSIDE else "ruled out"
         if code in case.limits:
             standing = "limits"
-        how = "are lost to it" if code == "rank-imbalance" else "are inside MPI beyond that"
+        how = "is lost to it" if code == "rank-imbalance" else "is inside MPI beyond that"
         yield Cause(
             code=code,
             what=what,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ridgepoint.core.units import format_si
 from ridgepoint.models.advice.mix import mix_time_s, widened, widest_bits
 from ridgepoint.models.advice.subject import percent
-from ridgepoint.models.causes.cause import Case, Cause, Finding
+from ridgepoint.models.causes.cause import MEASURE, NOTHING, Case, Cause, Finding
 from ridgepoint.models.mix import Mix
 from ridgepoint.models.own_roofs import COMPUTE, ISSUE
 from ridgepoint.models.thresholds import COMPUTES, LEAST_GAIN
@@ -29,14 +29,15 @@ def instructions(case: Case, resources: dict[str, Cause]) -> Iterator[Cause]:
         what="scalar or narrow floating-point instructions (partial vectorisation)",
         standing=standing,
         why=why,
-        settle=settle,
+        settle=settle.text,
+        again=settle.again,
     )
 
 
 def _vectors(case: Case, resources: dict[str, Cause]) -> Finding:
     mix = case.subject.mix
     if hardly_any(case.subject.counts):
-        return "ruled out", "it does hardly any floating-point work", ""
+        return "ruled out", "it does hardly any floating-point work", NOTHING
     if mix is None:
         why = "which instructions a native run uses is not known"
         return "unknown", why, case.settled_by("--meter native")
@@ -44,12 +45,12 @@ def _vectors(case: Case, resources: dict[str, Cause]) -> Finding:
     wide = percent(1 - narrow) if narrow < 1 else "none"
     seen = f"{wide} of its flop are in the widest vectors of the machine"
     if narrow <= COMPUTES:
-        return "ruled out", seen, ""
+        return "ruled out", seen, NOTHING
     if case.nothing_left is not None and COMPUTE not in case.limits:
-        return "ruled out", f"{seen}, but {case.nothing_left}", ""
+        return "ruled out", f"{seen}, but {case.nothing_left}", NOTHING
     paths = (resources[COMPUTE], resources[ISSUE])
     if all(path.standing == "ruled out" for path in paths):
-        return "ruled out", f"{seen}, but {paths[0].why}; {paths[1].why}", ""
+        return "ruled out", f"{seen}, but {paths[0].why}; {paths[1].why}", NOTHING
     return _widened(mix, seen, case)
 
 
@@ -59,12 +60,12 @@ def _widened(mix: Mix, seen: str, case: Case) -> Finding:
     wide = widened(mix, subject.machine, lambda width, widest: width < widest)
     wide_s = mix_time_s(wide, subject.machine, subject.placement.cores)
     if wide_s is None:
-        return "unknown", f"{seen}, whose ceilings were not measured", "ridgepoint machine"
+        return "unknown", f"{seen}, whose ceilings were not measured", MEASURE
     now, then = (format_si(seconds, "s", digits=3) for seconds in (subject.mix_s, wide_s))
     compared = f"{seen}: at full rate they need {now}, and all in these would need {then}"
     if wide_s * LEAST_GAIN > subject.mix_s:
-        return "ruled out", compared, ""
-    return ("contributes" if COMPUTE in case.limits else "unknown"), compared, ""
+        return "ruled out", compared, NOTHING
+    return ("contributes" if COMPUTE in case.limits else "unknown"), compared, NOTHING
 
 
 def _narrow(mix: Mix, case: Case) -> float:

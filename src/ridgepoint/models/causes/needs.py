@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import inf
 
 from ridgepoint.core.estimate import Estimate
-from ridgepoint.core.machine import Machine
+from ridgepoint.core.machine import Ceiling, Machine
 from ridgepoint.core.resources import LEVELS, RESOURCES
 from ridgepoint.models.advice.subject import Subject
 from ridgepoint.models.explanations import DIVIDE
@@ -70,19 +71,26 @@ def _ceiling_range(subject: Subject, path: str) -> tuple[float, float]:
 
 def _relative(machine: Machine, resource: str, cores: float) -> tuple[float, float]:
     """Return the ends of a rate's interval over its median; of few samples, the extremes."""
-    threads = {ceiling.threads for ceiling in machine.ceilings}
-    near = {
-        max((count for count in threads if count <= cores), default=min(threads, default=1)),
-        min((count for count in threads if count >= cores), default=max(threads, default=1)),
-    }
     low, high = 1.0, 1.0
-    for count in near:
-        ceiling = machine.best(resource, threads=count)
-        if ceiling is None or ceiling.rate is None:
-            continue
+    for ceiling in nearest_ceilings(machine, resource, cores):
+        assert ceiling.rate is not None
         least, most = spread(ceiling.rate)
         low, high = min(low, least / ceiling.rate.median), max(high, most / ceiling.rate.median)
     return low, high
+
+
+def nearest_ceilings(machine: Machine, resource: str, cores: float) -> Iterator[Ceiling]:
+    """Yield the fastest ceilings for a resource at the next lower and higher numbers of cores."""
+    best = {
+        threads: ceiling
+        for threads in sorted({ceiling.threads for ceiling in machine.ceilings})
+        if (ceiling := machine.best(resource, threads=threads)) is not None
+    }
+    below = max((threads for threads in best if threads <= cores), default=None)
+    above = min((threads for threads in best if threads >= cores), default=None)
+    for threads in dict.fromkeys((below, above)):
+        if threads is not None:
+            yield best[threads]
 
 
 def spread(estimate: Estimate) -> tuple[float, float]:

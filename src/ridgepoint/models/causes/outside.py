@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ridgepoint.core.estimate import Estimate, quotient
 from ridgepoint.core.units import format_si
-from ridgepoint.models.causes.cause import Case, Cause, Standing, ends, ranged
+from ridgepoint.models.causes.cause import NOTHING, Case, Cause, Settle, Standing, ends, ranged
 from ridgepoint.models.explanations import KERNEL, START, WAITING, started_s
 from ridgepoint.models.thresholds import NEAR, SAID_OUTSIDE, SNAP_CORES
 
@@ -22,7 +22,7 @@ def outside(case: Case) -> Iterator[Cause]:
     yield _clock(case)
 
 
-def _of_time(code: str, what: str, share: Estimate, how: str, settle: str = "") -> Cause:
+def _of_time(code: str, what: str, share: Estimate, how: str, settle: Settle = NOTHING) -> Cause:
     """Return a cause that took a part of the time, by how large that is."""
     standing: Standing = "contributes"
     if ends(share)[1] < SAID_OUTSIDE:
@@ -36,7 +36,8 @@ def _of_time(code: str, what: str, share: Estimate, how: str, settle: str = "") 
         why=how.format(ranged(share)),
         share=share,
         sense="took",
-        settle=settle if standing != "ruled out" else "",
+        settle=settle.text if standing != "ruled out" else "",
+        again=settle.again if standing != "ruled out" else (),
     )
 
 
@@ -65,7 +66,7 @@ def _waiting(case: Case) -> Cause:
     if busy < 1 - SNAP_CORES:
         share = Estimate([1 - busy])
         how = f"{shown}: it did nothing for {{}} of its time at least"
-        settle = _quiet(case) if measurement.disturbances else ""
+        settle = _quiet(case) if measurement.disturbances else NOTHING
         return _of_time(WAITING, what, share, how, settle)
     threads = measurement.counted.most_threads
     if threads is not None and busy >= threads - SNAP_CORES:
@@ -91,7 +92,7 @@ def _start(case: Case) -> Cause:
         START,
         what,
         share.map(lambda part: min(part, 1.0)),
-        "{} of its time pass before its main part",
+        "{} of its time goes by before its main part begins",
     )
 
 
@@ -106,7 +107,7 @@ def _others(case: Case) -> Cause:
             what=what,
             standing="contributes",
             why="; ".join(seen),
-            settle=_quiet(case),
+            settle=_quiet(case).text,
         )
     if case.subject.measurement.distributed is not None:
         why = "what else ran on the nodes was not recorded"
@@ -129,13 +130,15 @@ def _clock(case: Case) -> Cause:
     return _unseen("clock", what, why, case)
 
 
-def _unseen(code: str, what: str, why: str, case: Case, settle: str = "") -> Cause:
+def _unseen(code: str, what: str, why: str, case: Case, settle: Settle = NOTHING) -> Cause:
     """Return a cause that was not measured: it is ruled out only where nothing is left for it."""
     left = case.nothing_left
     if left is not None:
         return Cause(code=code, what=what, standing="ruled out", why=left)
-    return Cause(code=code, what=what, standing="unknown", why=why, settle=settle)
+    return Cause(
+        code=code, what=what, standing="unknown", why=why, settle=settle.text, again=settle.again
+    )
 
 
-def _quiet(case: Case) -> str:
-    return f"end the others, then: {case.settled_by()}"
+def _quiet(case: Case) -> Settle:
+    return Settle(text=f"end the others, then: {case.settled_by().text}")

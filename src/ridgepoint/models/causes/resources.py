@@ -7,12 +7,23 @@ from collections.abc import Iterator
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.resources import LEVELS, LINKS, RESOURCES
 from ridgepoint.core.units import format_si
-from ridgepoint.models.causes.cause import Case, Cause, Finding, ends, is_small, part_of, path_name
+from ridgepoint.models.causes.cause import (
+    MEASURE,
+    NOTHING,
+    Case,
+    Cause,
+    Finding,
+    Settle,
+    ends,
+    is_small,
+    part_of,
+    path_name,
+)
 from ridgepoint.models.explanations import DIVIDE
 from ridgepoint.models.own_roofs import COMPUTE, ISSUE
+from ridgepoint.models.thresholds import SAME
 from ridgepoint.models.work import hardly_any
 
-_MEASURE = "ridgepoint machine"
 _ABOVE = (
     "the program is faster than its roof allows: a count or a ceiling is wrong, and no resource "
     "can be judged by them"
@@ -38,7 +49,8 @@ def _judged(path: str, case: Case) -> Cause:
         why=why,
         share=share,
         sense=None if share is None else "least",
-        settle=settle,
+        settle=settle.text,
+        again=settle.again,
     )
 
 
@@ -49,14 +61,14 @@ def _standing(path: str, case: Case) -> Finding:
         return _without_need(path, case)
     seen, share = _needed(path, need, case), case.share(need)
     if path in case.limits:
-        return "limits", "; ".join(filter(None, (seen, case.at_work))), ""
+        return "limits", "; ".join(filter(None, (seen, case.at_work))), NOTHING
     if case.is_above:
-        return "unknown", _ABOVE, _MEASURE
+        return "unknown", _ABOVE, MEASURE
     if share is not None and is_small(share):
-        return "ruled out", seen, ""
+        return "ruled out", seen, NOTHING
     if case.limiter is not None:
         return _beside(path, need, case.limiter, case)
-    return ("unknown" if share is None else "contributes"), seen, ""
+    return ("unknown" if share is None else "contributes"), seen, NOTHING
 
 
 def _beside(path: str, need: Estimate, limiter: str, case: Case) -> Finding:
@@ -64,9 +76,9 @@ def _beside(path: str, need: Estimate, limiter: str, case: Case) -> Finding:
     most, name = case.needs[limiter], path_name(limiter, case)
     compared = f"{_needed(path, need, case)}, and {name} {_least(most, case)}"
     if ends(need)[1] < ends(most)[0]:
-        return "ruled out", compared, ""
+        return "ruled out", compared, NOTHING
     why = f"{compared}: these cannot be told apart"
-    return "unknown", why, "ridgepoint machine, and " + case.settled_by("--repeat 15")
+    return "unknown", why, case.settled_by("--repeat 15")
 
 
 def _without_need(path: str, case: Case) -> Finding:
@@ -76,33 +88,36 @@ def _without_need(path: str, case: Case) -> Finding:
     if path in LEVELS and case.subject.traffic(path) is None:
         why = f"its traffic at {RESOURCES[path].label} was not counted"
         if "--no-traffic" in case.options:
-            return "unknown", why, "measure it again without --no-traffic"
+            return "unknown", why, Settle(text="measure it again without --no-traffic")
         return "unknown", why, case.settled_by("--meter engine")
     if path == COMPUTE and hardly_any(case.subject.counts, case.subject.placement.metric):
-        return "ruled out", "hardly any such work was counted", ""
+        return "ruled out", "hardly any such work was counted", NOTHING
     if path == ISSUE and case.subject.doubted("avx2-path"):
-        return "unknown", "a native run uses other instructions than were counted", ""
+        return "unknown", "a native run uses other instructions than were counted", NOTHING
     what = {COMPUTE: "for its work", ISSUE: "for instructions of any kind"}.get(path)
     what = f"for {RESOURCES[path].label}" if what is None else what
     on = f"{case.subject.machine.name} has no ceiling {what} on {case.subject.placement.cores:.3g}"
-    return "unknown", f"{on} core{'' if case.subject.placement.cores == 1 else 's'}", _MEASURE
+    return "unknown", f"{on} core{'' if case.subject.placement.cores == 1 else 's'}", MEASURE
 
 
 def _without_divisions(case: Case) -> Finding:
     """Return where the divider stands if no time of it is known."""
     mix = case.subject.mix
     if not case.subject.counts.work_flop:
-        return "ruled out", "no floating-point work was counted", ""
+        return "ruled out", "no floating-point work was counted", NOTHING
     if mix is None:
         settle = case.settled_by("--meter native")
         return "unknown", "which operations its flop are is not known", settle
     if not any(operation in {"div", "sqrt"} for _, _, operation in mix):
-        return "ruled out", "hardly any of its flop are divisions or square roots", ""
-    return "unknown", "the machine has no ceiling for divisions and square roots", _MEASURE
+        return "ruled out", "hardly any of its flop are divisions or square roots", NOTHING
+    return "unknown", "the machine has no ceiling for divisions and square roots", MEASURE
 
 
 def _needed(path: str, need: Estimate, case: Case) -> str:
     """Return what a resource needs at its full rate."""
+    peak_s = case.subject.placement.bound and case.subject.placement.bound.times_s.get(COMPUTE)
+    if path == COMPUTE and need.median > SAME * float(peak_s or 0.0):
+        return f"at the rate of its own instructions its work needs {_least(need, case)}"
     what = {
         COMPUTE: "its work needs",
         ISSUE: "its instructions need",

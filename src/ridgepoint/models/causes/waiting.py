@@ -8,10 +8,18 @@ from dataclasses import dataclass
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.models.advice.memory import line_bytes_of, waiting_s
 from ridgepoint.models.advice.subject import Subject
-from ridgepoint.models.causes.cause import Case, Cause, Standing, is_small, part_of
+from ridgepoint.models.causes.cause import (
+    MEASURE,
+    NOTHING,
+    Case,
+    Cause,
+    Settle,
+    Standing,
+    is_small,
+    part_of,
+)
 from ridgepoint.models.explanations import CHAINED, MISSES, WALKS, chain_s, walks_s
 
-_MEASURE = "ridgepoint machine"
 _UNTIMED = "its time was not measured on this machine"
 
 BUSY_CORE = 3.0
@@ -85,6 +93,8 @@ def _judged(latency: _Latency, case: Case) -> Cause:
         standing, why = "unknown", _UNTIMED
     else:
         standing, why = _standing(latency, share, case)
+    is_missing = standing == "unknown" and seconds is None
+    settle = _settle(latency, case) if is_missing else NOTHING
     return Cause(
         code=latency.code,
         what=latency.what,
@@ -92,7 +102,8 @@ def _judged(latency: _Latency, case: Case) -> Cause:
         why=why,
         share=share,
         sense=None if share is None else "most",
-        settle=_MEASURE if standing == "unknown" and seconds is None else "",
+        settle=settle.text,
+        again=settle.again,
     )
 
 
@@ -114,6 +125,13 @@ def _standing(latency: _Latency, share: Estimate, case: Case) -> tuple[Standing,
 
 def _busy(per_cycle: float) -> str:
     return f"a core retires {per_cycle:.2g} instructions per cycle: it hardly waits"
+
+
+def _settle(latency: _Latency, case: Case) -> Settle:
+    """Return what would tell the time of a latency."""
+    if latency.code != CHAINED and case.subject.traffic("dram") is None:
+        return case.settled_by("--meter engine")
+    return MEASURE
 
 
 def _why_no_latency(subject: Subject) -> str:
@@ -147,7 +165,8 @@ def _branches(case: Case) -> Cause:
 
 def _per_cycle(case: Case) -> float | None:
     explained = case.conclusion.explained
-    return None if explained is None else explained.per_cycle
+    # Where a count is wrong, it may be that of the instructions.
+    return None if explained is None or case.is_above else explained.per_cycle
 
 
 def _retired(case: Case) -> str:

@@ -37,6 +37,11 @@ _POINTS = (
     "--point 'daxpy W=2Gflop, Q=16GB+-10%, T=1.2s+-5%, cores=1' "
     "--point 'dgemm W=2 Tflop, Q=24 GB, T=20..24 s' --point 'new W=1e10, Q=1e10'"
 )
+_EXPLAINED = (
+    *("matmul", "heat", "norm", "sort", "many", "ranks", "untimed", "two-cores", "doubtful"),
+    *("three-ranks", "stopped", "vm", "gpu", "cluster", "three-nodes", "e5645"),
+)
+_EXPLAINED_AS = ("heat", "three-ranks", "stopped", "gpu", "three-nodes", "e5645")
 _GIVEN = {
     "run/given": f"plot --machine csb {_POINTS}",
     "run/given-drawn": f"plot --machine csb {_POINTS} -o {{written}}.svg",
@@ -81,6 +86,11 @@ def _kept() -> dict[str, str]:
         **{f"{name}-as": words for name, words in documents.items()},
         **machines,
         **drawn,
+        **{f"explain/{name}": f"explain {name}" for name in _EXPLAINED},
+        **{f"explain/{name}-as": f"explain {name} --json" for name in _EXPLAINED_AS},
+        "explain/elsewhere": "explain matmul --machine cascade-lake",
+        "explain/bops": "explain matmul --work bops",
+        "explain/last": "explain",
         "machine/vm-cautions": "show vm --cautions",
         "machine/vm-drawn": "plot vm -o {written}.svg",
         "machine/vm-terminal": "plot vm",
@@ -226,6 +236,9 @@ def _refused() -> dict[str, str]:
         f"refused/{name}": words
         for name, words in {
             "nothing-named": "show nothing-of-this-name",
+            "explain-nothing": "explain nothing-of-this-name",
+            "explain-ending": "explain heat -o heat.html",
+            "explain-machine": "explain vm --work bops",
             "no-curve": "plot matmul --miss-curve",
             "no-latency": "plot --machine h200 --latency",
             "mixed-work": "plot sort matmul",

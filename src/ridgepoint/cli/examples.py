@@ -114,6 +114,16 @@ COMMANDS: dict[str, tuple[Example, ...]] = {
             "ridgepoint report before after -o report.html && xdg-open report.html",
         ),
     ),
+    "explain": (
+        (
+            "Say what limits a program, what was ruled out, and what to do next",
+            "ridgepoint explain before",
+        ),
+        (
+            "Keep the diagnosis to paste it into an issue",
+            "ridgepoint explain before -o diagnosis.md",
+        ),
+    ),
     "export": (
         (
             "Keep a record in a repository, as a baseline",

@@ -29,6 +29,7 @@ from ridgepoint.core.table import Table
 from ridgepoint.core.units import format_si
 from ridgepoint.kept.files import replace_file
 from ridgepoint.models.analysis import Analysis, analyse
+from ridgepoint.models.diagnosis import Diagnosis
 from ridgepoint.models.given_points import PlacedPoint, place_given
 from ridgepoint.models.placement import Placement
 from ridgepoint.models.roofline import Roofline
@@ -36,6 +37,7 @@ from ridgepoint.models.work import Metric
 from ridgepoint.show.cells import shown_columns, shown_rows
 from ridgepoint.show.charts.roofline import roofline_chart
 from ridgepoint.show.charts.roofline_view import PLAIN, RooflineView
+from ridgepoint.show.diagnosis_markdown import diagnosis_markdown
 from ridgepoint.show.html_table import html_table
 from ridgepoint.show.tables import (
     machine_table,
@@ -70,6 +72,11 @@ _PAGE = (
     '<pre style="white-space:pre;overflow-x:auto;line-height:1.3;'
     "font-family:Menlo,'DejaVu Sans Mono',Consolas,monospace\">{code}</pre>"
 )
+
+
+def explain(value: Analysis, /) -> str:
+    """Return a diagnosis in Markdown, as the command line prints it."""
+    return diagnosis_markdown(Diagnosis(analysis=value))
 
 
 def summary(value: Presentable, /, **options: Any) -> str:

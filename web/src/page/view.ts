@@ -84,7 +84,7 @@ export class ViewPart {
       make(
         "div",
         { class: hasPanel ? "plane" : "plane alone" },
-        make("div", { class: "charts" }, ...places),
+        make("div", { class: places.length > 2 ? "charts several" : "charts" }, ...places),
         hasPanel ? this.#panel : null,
       ),
       this.#table?.element ?? "",

@@ -3,6 +3,7 @@
 import csv
 import io
 import math
+from html.parser import HTMLParser
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from ridgepoint.core.csv_text import csv_text, text_of_cell
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.table import Column, Table
+from ridgepoint.show.html_table import html_table
 
 NAME = Column(key="name", title="name")
 RUNTIME = Column(key="runtime_s", title="runtime", kind="number", unit="s")
@@ -170,3 +172,34 @@ def test_every_column_says_what_it_is() -> None:
         for name, columns in tables.items():
             assert all(column.help.strip().endswith((".", "...")) for column in columns), name
             assert not Table(name=name, title=name, columns=tuple(columns), rows=()).rows
+
+
+@given(st.lists(NAMES, min_size=1, max_size=70))
+def test_html_holds_texts_as_texts(names: list[str]) -> None:
+    """Whatever a name holds, there are no elements but those of the table."""
+    table = Table.of("t", [NAME, RUNTIME], [{"name": name, "runtime_s": 0.5} for name in names])
+    tags, texts = set(), []
+    parser = HTMLParser()
+    parser.handle_starttag = lambda tag, attributes: tags.add(tag)  # type: ignore[method-assign]
+    parser.handle_data = texts.append  # type: ignore[method-assign]
+    parser.feed(html_table(table))
+
+    assert tags <= {"div", "table", "caption", "thead", "tbody", "tr", "th", "td", "p"}
+    assert texts.count("500 ms") == min(len(names), 60)
+    assert (len(names) > 60) == any("more rows" in text for text in texts)
+
+
+def test_html_leaves_out_what_nobody_knows_and_joins_intervals() -> None:
+    """What a reader of a notebook sees."""
+    runtime = Estimate([2.0], interval=(1.5, 3.0))
+    html = html_table(Table.of("runs", COLUMNS, [{"runtime_s": runtime, "name": "a"}, {}]))
+
+    assert "2 s (1.5 s to 3 s)" in html
+    assert "partial" not in html
+    assert html.count("<th ") == 2
+    assert html.count(">–<") == 2
+
+
+def test_a_table_without_rows_is_a_sentence() -> None:
+    """And not an empty frame."""
+    assert html_table(Table.of("runs", COLUMNS, [])) == "<p>runs: –</p>"

@@ -19,6 +19,7 @@ from ridgepoint.ceilings.trial import Trial
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Cache, Ceiling, Host, Machine
+from ridgepoint.core.notebook import shows_progress
 from ridgepoint.core.resources import resource_named
 from ridgepoint.core.units import format_size
 from ridgepoint.host import System, fingerprint, hostname, of_activity, usable_cpus
@@ -27,6 +28,7 @@ from ridgepoint.published.theory import Theory
 from ridgepoint.published.theory_choice import settle, theory_choices
 
 
+@shows_progress("fraction")
 def characterize(
     *,
     progress: Progress | None = None,
@@ -41,6 +43,7 @@ def characterize(
     Parameters
     ----------
     progress : callable or None
+        As for `machine_here`.
     system : System or None
         Description of the host; None: detect it.
     caches : sequence of Cache or None

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from ridgepoint import __version__
 from ridgepoint.core.errors import ArchiveRefused
 from ridgepoint.core.machine import Machine
+from ridgepoint.core.notebook import shows_progress
 from ridgepoint.host import System, fingerprint, hostname
 from ridgepoint.host.alone import alone_on_this_host
 from ridgepoint.kept.archive import Archive, ArchivePath
@@ -15,6 +16,7 @@ Progress = Callable[[str, int, int], None]
 """Told what is measured next, how many ceilings are done, and how many there are."""
 
 
+@shows_progress("fraction")
 def machine_here(
     *,
     quick: bool = False,
@@ -33,7 +35,8 @@ def machine_here(
     archive : Path or str or None
         Path of the archive; None: the archive in use.
     progress : callable or None
-        Called with the next ceiling, the number of ceilings done, and their total number.
+        Called with the next ceiling, the number of ceilings done, and their total number. None:
+        nothing, except in a notebook, which shows it below the cell.
 
     Notes
     -----

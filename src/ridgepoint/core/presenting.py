@@ -26,6 +26,19 @@ _FEW = 3
 _LONGEST = 60
 
 
+class NotebookProgress(Protocol):
+    """Progress below a notebook's cell."""
+
+    def step(self, what: str, output_is_shown: bool = False) -> None:
+        """Say what begins now."""
+
+    def fraction(self, what: str, done: int, total: int) -> None:
+        """Say what begins now and how much of all is done."""
+
+    def close(self) -> None:
+        """Take it away."""
+
+
 class Presenter(Protocol):
     """Shows results as text, HTML and figures."""
 
@@ -49,6 +62,9 @@ class Presenter(Protocol):
 
     def save_table(self, table: Presentable, path: str | Path, /) -> None:
         """Write a table to a file, in the format of its ending."""
+
+    def notebook_progress(self) -> NotebookProgress:
+        """Return a progress for a cell of a notebook, not shown yet."""
 
     def arrow_stream(self, table: Presentable, schema: object, /) -> object:
         """Return a table as a stream of Arrow, for other libraries."""

@@ -10,6 +10,7 @@ from ridgepoint.core.counted import Counted
 from ridgepoint.core.errors import MeterUnavailable, TimedOut
 from ridgepoint.core.machine import Cache, Machine, caches_of
 from ridgepoint.core.measurement import Measurement, Timing
+from ridgepoint.core.notebook import shows_progress
 from ridgepoint.core.timed import Timed
 from ridgepoint.host import System, usable_cpus
 from ridgepoint.host.run import Output, Run, resolve
@@ -34,6 +35,7 @@ from ridgepoint.profiling.several_counts import count_several, work_cautions
 from ridgepoint.profiling.timing import Native, require_success
 
 
+@shows_progress("step")
 def measure_program(
     command: Sequence[str],
     *,
@@ -87,6 +89,8 @@ def measure_program(
     output : {"own", "stderr", "discard"}
         Where the program's output goes in the one run that shows it.
     progress : callable or None
+        Called with each step as it begins, and whether the program's output is shown meanwhile.
+        None: nothing, except in a notebook, which shows the step below the cell.
     times : NativeTimes or None
         Times of native runs that were made before, without regard to `repeat` and `counts_only`;
         None: the program is run now.

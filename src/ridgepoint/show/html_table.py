@@ -5,44 +5,54 @@ from __future__ import annotations
 import html
 from itertools import islice
 
-from ridgepoint.core.table import Table
+from ridgepoint.core.presenting import amount
+from ridgepoint.core.table import Column, Table
 from ridgepoint.show.cells import NOTHING, shown_columns, shown_rows
 
-_MOST_ROWS = 60
-_CELL = "padding:.15em .7em;vertical-align:top;white-space:pre-wrap;overflow-wrap:anywhere"
+_MOST_ROWS, _MOST_FOLDED = 60, 20
+_OF_TEXT = "text-align:left;white-space:pre-wrap;max-width:32em;min-width:4em"
 
 
-def html_table(table: Table) -> str:
+def html_table(table: Table, *, most_rows: int = _MOST_ROWS) -> str:
     """Return a table as an element of HTML.
 
     Columns of which nothing is known are left out, and intervals stand beside their values. Below
-    60 rows it says how many more there are. Colours are those of the page around it, so that the
-    table can be read on light and on dark pages.
+    the last row that is shown it says how many more there are. Colours are those of the page
+    around it, so that the table can be read on light and on dark pages.
     """
-    full, table = table, table.without_empty_columns()
-    columns = shown_columns(table)
+    known = table.without_empty_columns()
+    columns = shown_columns(known)
     if not columns:
-        return f"<p>{html.escape(full.title)}: {NOTHING}</p>"
-    sides = ["left" if column.kind == "text" else "right" for column in columns]
+        return f"<p>{html.escape(table.title)}: {NOTHING}</p>"
     head = "".join(
-        f'<th scope="col" title="{html.escape(column.help)}" style="{_CELL};text-align:{side}">'
+        f'<th scope="col" title="{html.escape(column.help)}" '
+        f'style="text-align:{"left" if column.kind == "text" else "right"}">'
         f"{html.escape(column.title)}</th>"
-        for column, side in zip(columns, sides, strict=True)
+        for column in columns
     )
     rows = "".join(
-        "<tr>"
-        + "".join(
-            f'<td dir="auto" style="{_CELL};text-align:{side};max-width:32em">'
-            f"{html.escape(cell)}</td>"
-            for cell, side in zip(row, sides, strict=True)
-        )
-        + "</tr>"
-        for row in islice(shown_rows(table), _MOST_ROWS)
+        f"<tr>{''.join(map(_cell, columns, row))}</tr>"
+        for row in islice(shown_rows(known), most_rows)
     )
-    more = len(table.rows) - _MOST_ROWS
+    more = len(table.rows) - most_rows
     left_out = f"<p>… and {more} more rows, which .frame() has.</p>" if more > 0 else ""
     return (
-        '<div style="overflow-x:auto"><table style="border-collapse:collapse">'
+        '<div style="overflow-x:auto"><table cellpadding="3" '
+        'style="border-collapse:collapse;white-space:nowrap;text-align:right">'
         f'<caption style="text-align:left;font-weight:bold">{html.escape(table.title)}</caption>'
         f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{left_out}</div>"
     )
+
+
+def folded_table(table: Table) -> str:
+    """Return a table that a click opens, below a report that says the same for readers."""
+    if not table.rows:
+        return ""
+    headline = html.escape(f"table {table.name!r}: {amount(len(table.rows), 'row')}")
+    content = html_table(table, most_rows=_MOST_FOLDED)
+    return f"<details><summary>{headline}</summary>{content}</details>"
+
+
+def _cell(column: Column, text: str) -> str:
+    how = f' dir="auto" style="{_OF_TEXT}"' if column.kind == "text" else ""
+    return f"<td{how}>{html.escape(text)}</td>"

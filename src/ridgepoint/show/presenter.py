@@ -38,7 +38,8 @@ from ridgepoint.show.cells import shown_columns, shown_rows
 from ridgepoint.show.charts.roofline import roofline_chart
 from ridgepoint.show.charts.roofline_view import PLAIN, RooflineView
 from ridgepoint.show.diagnosis_markdown import diagnosis_markdown
-from ridgepoint.show.html_table import html_table
+from ridgepoint.show.html_table import folded_table, html_table
+from ridgepoint.show.notebook_progress import NotebookProgress
 from ridgepoint.show.tables import (
     machine_table,
     network_table,
@@ -100,7 +101,7 @@ def html(value: Presentable, /) -> str:
         return html_table(value)
     console = _console()
     console.print(_report(value))
-    report = console.export_html(code_format=_PAGE, inline_styles=True)
+    report = console.export_html(code_format=_PAGE, inline_styles=True) + folded_table(table(value))
     if not _has_figure(value):
         return f"<div>{report}</div>"
     from ridgepoint.show.pictures import picture
@@ -161,6 +162,11 @@ def save_table(value: Table, path: str | Path, /) -> None:
             remedy=f"use a name that ends in {' or '.join(formats)}",
         )
     replace_file(path, formats[path.suffix.lower()](), what="the table")
+
+
+def notebook_progress() -> NotebookProgress:
+    """Return a progress for a cell of a notebook; it appears with its first step."""
+    return NotebookProgress()
 
 
 def arrow_stream(value: Table, schema: object, /) -> object:

@@ -23,6 +23,7 @@ from ridgepoint.core.caution import Caution
 from ridgepoint.core.errors import CannotMeasure
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Ceiling, Host, Machine
+from ridgepoint.core.notebook import shows_progress
 from ridgepoint.core.resources import resource_named
 from ridgepoint.core.units import format_size
 
@@ -83,6 +84,7 @@ class _Trial:
             self.clocks_hz.append(clock_hz)
 
 
+@shows_progress("fraction")
 def characterize_gpu(
     device: Device,
     *,

@@ -17,6 +17,7 @@ from ridgepoint.core.counted import Counted
 from ridgepoint.core.errors import CannotMeasure, RidgepointError
 from ridgepoint.core.machine import Cache, Machine, caches_of
 from ridgepoint.core.measurement import Context, Measurement, Protocol, State
+from ridgepoint.core.notebook import shows_progress
 from ridgepoint.host import System
 from ridgepoint.profiling.calls.apart import Found, count_apart
 from ridgepoint.profiling.calls.child import is_counted
@@ -137,6 +138,7 @@ def measure(
     return result
 
 
+@shows_progress("step", keyword="report")
 def measure_all(
     subjects: Sequence[Subject],
     *,
@@ -163,7 +165,8 @@ def measure_all(
     knobs : Knobs
         How messages name what the user can change.
     report : callable
-        Called with a description of each step as it begins.
+        Called with a description of each step as it begins. Not given: nothing, except in a
+        notebook, which shows it below the cell.
 
     Returns
     -------

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from browsing import CONTROL, DOWN, END, ENTER, ESCAPE, PHONE, RIGHT
-from page_inputs import HOSTILE, page_of_names
+from page_inputs import HOSTILE, page_of_changes, page_of_names
 
 from ridgepoint.show.page.assemble import page_html
 
@@ -104,6 +104,7 @@ def test_panel_tells_what_is_known_of_what_is_selected(opened):
     first, second = opened.all("button.pick")[:2]
     opened.click(first)
     panel = opened.one(".panel")
+    opened.one(".ruled-out summary").click()
     for text in ("do gemm", "at most 2x", "doubt gemm", "not gemm", "because", "gemm:3"):
         assert text in panel.text
 
@@ -123,6 +124,46 @@ def test_runtime_shown_leaves_the_largest_parts(opened):
     opened.js("arguments[0].value = 60; arguments[0].dispatchEvent(new Event('input'))", slider)
 
     assert names_shown(opened) == ["gemm", "gemv 10"]
+
+
+def test_small_changes_are_hidden_on_request(browser, tmp_path):
+    """A row is shown if one of its changes is large enough, in either direction, or unknown."""
+    nothing = (0.0,) * 4
+    path = written(
+        tmp_path,
+        page_of_changes(
+            (0.04, *nothing), (-0.05, *nothing), (None, *nothing), (0.0, *nothing), (2.0, *nothing)
+        ),
+    )
+    browser.open(path)
+    slider = browser.one("input[id^=change]")
+    opened = [names_shown(browser)]
+    for step in (3, 7):
+        browser.js(
+            "arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('input'))",
+            slider, step,
+        )  # fmt: skip
+        opened.append(names_shown(browser))
+
+    assert opened == [
+        [f"row {number}" for number in range(5)],
+        ["row 1", "row 2", "row 4"],  # 5 %
+        ["row 2", "row 4"],  # 100 %
+    ]
+
+
+def test_columns_are_hidden_and_shown(browser, tmp_path):
+    """Heads and cells; the names stay."""
+    browser.open(written(tmp_path, page_of_changes((0.1, 0.2, 0.3, 0.4, 0.5))))
+    browser.one(".columns summary").click()
+    boxes = browser.all(".columns input")
+    assert len(boxes) == 5
+    boxes[1].click()
+    browser.one(".columns summary").click()
+    assert [one.text for one in browser.all("thead th")] == ["name", "T", "Q", "I", "P"]
+    assert [one.text for one in browser.all("tbody tr > *")] == [
+        "row 0", "+10.0%", "+30.0%", "+40.0%", "+50.0%",
+    ]  # fmt: skip
 
 
 def test_page_is_used_by_keys_alone(opened):
@@ -286,6 +327,7 @@ def test_paper_has_every_view_and_no_controls(opened):
     opened.js("dispatchEvent(new Event('beforeprint'))")
     assert len(opened.all("[role=tabpanel]")) == 2
     opened.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    assert opened.all("details.columns") == []
     assert opened.all("button:not(.pick, .ask, thead button), input, select, nav") == []
     opened.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
     opened.js("dispatchEvent(new Event('afterprint'))")

@@ -41,6 +41,13 @@ _COLUMNS = (
     Column(key="share", title="time", kind="share", help="Share of the program's runtime."),
     Column(key="runtime_s", title="T", unit="s", kind="number", help="Runtime, the median."),
 )
+_CHANGES = (
+    Column(key="name", title="name"),
+    *(
+        Column(key=f"{name}_change", title=name, kind="change")
+        for name in ("T", "W", "Q", "I", "P")
+    ),
+)
 _TICKS = tuple((10.0**power, f"1e{power}") for power in range(-3, 4))
 
 
@@ -75,6 +82,28 @@ def page_of_names(*names: str, views: int = 1) -> PageDocument:
             for number in range(views)
         ),
     )  # fmt: skip
+
+
+def page_of_changes(*rows: tuple[float | None, ...]) -> PageDocument:
+    """Return a page whose table has relative changes of five quantities in each row."""
+    table = Table(
+        name="changes",
+        columns=_CHANGES,
+        rows=tuple(
+            Row(
+                cells=(
+                    Cell(text=f"row {number}"),
+                    *(
+                        Cell(text="unknown" if each is None else f"{each:+.1%}", value=each)
+                        for each in changes
+                    ),
+                )
+            )
+            for number, changes in enumerate(rows)
+        ),
+    )
+    view = View(key="compare", kind="compare", title="Changes", table=table)
+    return PageDocument(version="0", title="Changes", views=(view,))
 
 
 def _control() -> Control:

@@ -61,7 +61,8 @@ export interface Subject {
   share: number | null;
   facts: Fact[];
   advice: { seen: string; what: string; gain: string }[];
-  ruled_out: { what: string; why: string }[];
+  /** Whether one is open: not ruled out, since something is not known. */
+  ruled_out: { what: string; why: string; is_open?: boolean }[];
   cautions: { code: string; text: string; matters: boolean }[];
   lines: SourceLine[];
 }
@@ -91,7 +92,8 @@ export interface Column {
   key: string;
   title: string;
   unit: string;
-  kind: "text" | "number" | "share";
+  /** Of a change, the value is relative: 0.05 for 5 % more. */
+  kind: "text" | "number" | "share" | "change";
   help: string;
 }
 

@@ -16,6 +16,8 @@ export interface ViewState {
   runtimeShown: number;
   /** Whether marks are sized by their share of the time. */
   bySize: boolean;
+  /** Least relative change of the rows that are shown, where a table has changes. */
+  leastChange: number;
   /** Words and value filters, as written. */
   search: string;
   /** Keys of the subjects that the search lets through; null: all. */
@@ -73,6 +75,7 @@ export function initialState(view: View): ViewState {
     hovered: null,
     runtimeShown: 1,
     bySize: true,
+    leastChange: 0,
     search: "",
     found: null,
     asked: "",

@@ -15,6 +15,7 @@ test("an address keeps what is chosen, whatever names are like", () => {
     joined: ["b"],
     runtimeShown: 0.25,
     bySize: false,
+    leastChange: 0.05,
     search: "share > 5% & x",
   };
   const address = addressOf(VIEW, state);

@@ -15,6 +15,7 @@ export function addressOf(view: View, state: ViewState): string {
   for (const subject of state.selected) parts.append("selected", subject);
   for (const subject of state.joined) parts.append("joined", subject);
   if (state.runtimeShown !== 1) parts.set("runtime", String(state.runtimeShown));
+  if (state.leastChange !== 0) parts.set("change", String(state.leastChange));
   if (!state.bySize) parts.set("sizes", "equal");
   if (state.search) parts.set("search", state.search);
   return `#${parts}`;
@@ -41,12 +42,14 @@ export function stateOf(address: string, view: View): ViewState {
   const subjects = new Set(view.subjects.map(({ key }) => key));
   const known = (name: string) => parts.getAll(name).filter((key) => subjects.has(key));
   const runtime = Number(parts.get("runtime") ?? 1);
+  const change = Number(parts.get("change") ?? 0);
   return {
     ...first,
     chosen,
     selected: known("selected"),
     joined: known("joined"),
     runtimeShown: runtime >= 0 && runtime <= 1 ? runtime : 1,
+    leastChange: change >= 0 ? change : 0,
     bySize: parts.get("sizes") !== "equal",
     search: parts.get("search") ?? "",
   };

@@ -16,7 +16,19 @@ export function controlsOf(view: View, store: ViewStore): HTMLElement | null {
   if (shares.length > 0 && view.charts.some(({ marks }) => marks.length > 0))
     parts.push(sizeOf(store));
   if (parts.length === 0) return null;
-  return make("div", { class: "controls", role: "group", "aria-label": "What is shown" }, ...parts);
+  const box = make(
+    "details",
+    { class: "control-box" },
+    make("summary", {}, "What is shown"),
+    make("div", { class: "controls", role: "group", "aria-label": "What is shown" }, ...parts),
+  );
+  const phone = matchMedia("(max-width: 40rem)");
+  const fold = () => {
+    box.open = !phone.matches;
+  };
+  fold();
+  phone.addEventListener("change", fold);
+  return box;
 }
 
 function controlOf(view: View, control: Control, store: ViewStore): HTMLElement {

@@ -82,7 +82,14 @@ function subjectOf(
     ),
     ...part("What to do next", [adviceOf(subject)], subject.advice),
     ...part("Cautions", [cautionsOf(subject)], subject.cautions),
-    ...part("Ruled out", [ruledOutOf(subject)], subject.ruled_out),
+    ...ruledOutOf(
+      "Ruled out",
+      subject.ruled_out.filter(({ is_open }) => !is_open),
+    ),
+    ...ruledOutOf(
+      "Not ruled out",
+      subject.ruled_out.filter(({ is_open }) => is_open),
+    ),
     ...part("Source lines", [linesOf(subject.lines)], subject.lines),
     ...partsOf(view, subject, store),
   );
@@ -165,9 +172,17 @@ function cautionsOf({ cautions }: Subject): HTMLElement {
   return make("ul", { class: "cautions" }, ...items);
 }
 
-function ruledOutOf({ ruled_out }: Subject): HTMLElement {
-  const items = ruled_out.flatMap(({ what, why }) => [make("dt", {}, what), make("dd", {}, why)]);
-  return make("dl", { class: "ruled-out" }, ...items);
+function ruledOutOf(title: string, causes: Subject["ruled_out"]): HTMLElement[] {
+  if (causes.length === 0) return [];
+  const items = causes.flatMap(({ what, why }) => [make("dt", {}, what), make("dd", {}, why)]);
+  return [
+    make(
+      "details",
+      { class: "ruled-out" },
+      make("summary", {}, `${title} (${causes.length})`),
+      make("dl", {}, ...items),
+    ),
+  ];
 }
 
 function linesOf(lines: readonly SourceLine[]): HTMLElement {

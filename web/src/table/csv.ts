@@ -5,7 +5,7 @@ import type { Column, Row } from "../document";
 /** Returns rows as CSV: values in the unit of their column, what is unknown as nothing. */
 export function csvOf(columns: readonly Column[], rows: readonly Row[]): string {
   const head = columns.map(({ title, unit, kind }) =>
-    quoted(unit && kind !== "share" ? `${title} [${unit}]` : title),
+    quoted(unit && kind !== "share" && kind !== "change" ? `${title} [${unit}]` : title),
   );
   const body = rows.map((row) => columns.map((column, at) => cellOf(row, column, at)));
   return `${[head, ...body].map((cells) => cells.join(",")).join("\r\n")}\r\n`;

@@ -4,11 +4,17 @@ import type { Cell, Column, Row, Table } from "../document";
 import { make } from "../dom";
 
 /** Returns a row; its buttons are reached by the arrow keys, one of the table's by Tab. */
-export function rowElement(table: Table, row: Row, index: number): HTMLTableRowElement {
+export function rowElement(
+  table: Table,
+  row: Row,
+  index: number,
+  hidden: ReadonlySet<number>,
+): HTMLTableRowElement {
   const head = headColumn(table);
   const cells = row.cells.map((cell, at) =>
     cellElement(table.columns[at] as Column, cell, at === head, row.subject),
   );
+  for (const at of hidden) if (cells[at]) cells[at].hidden = true;
   return make(
     "tr",
     { "aria-rowindex": index + 2, "data-row": index, "data-subject": row.subject || null },
@@ -50,7 +56,7 @@ function contentOf(cell: Cell, isHead: boolean, subject: string): HTMLElement {
 }
 
 /** Returns the column by which rows are called: that of names, or the first. */
-function headColumn(table: Table): number {
+export function headColumn(table: Table): number {
   return Math.max(
     0,
     table.columns.findIndex(({ key }) => key === "name"),

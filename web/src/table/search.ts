@@ -222,7 +222,8 @@ function columnTest(column: Column, at: number, operator: Operator, text: string
   }
   const value = quantityOf(text, column);
   if (value === null) {
-    const unit = column.kind === "share" ? "%" : column.unit;
+    const isRelative = column.kind === "share" || column.kind === "change";
+    const unit = isRelative ? "%" : column.unit;
     throw new Problem(`“${text}” is no value of “${column.title}”${unit ? ` (${unit})` : ""}.`);
   }
   return (row) => {

@@ -3,8 +3,9 @@
 import type { Row, Table, View } from "../document";
 import { make } from "../dom";
 import { isChosen, select, subjectFilter, type ViewState, type ViewStore } from "../state";
+import { changeSlider, changesEnough, columnBoxes, searchInput } from "./finder";
 import { moveFocus } from "./keys";
-import { headElement, rowElement } from "./rows";
+import { headColumn, headElement, rowElement } from "./rows";
 import { searchOf } from "./search";
 import { nextOrder, type Order, sorted } from "./sorting";
 
@@ -27,6 +28,7 @@ export class TableView {
   readonly #problem = make("p", { class: "problem", role: "status" });
   #sought = "";
   #found: ReadonlySet<Row> | null = null;
+  readonly #hidden = new Set<number>();
   #order: Order | null = null;
   #inOrder: readonly Row[];
   #rows: readonly Row[] = [];
@@ -59,7 +61,14 @@ export class TableView {
       "section",
       { class: "table" },
       make("h3", {}, table.name),
-      make("div", { class: "finder" }, this.search, this.#count),
+      make(
+        "div",
+        { class: "finder" },
+        this.search,
+        changeSlider(view, table, store),
+        columnBoxes(table, headColumn(table), (column, isHidden) => this.#hide(column, isHidden)),
+        this.#count,
+      ),
       this.#problem,
       this.#frame,
     );
@@ -110,6 +119,14 @@ export class TableView {
     }
     this.#frame.scrollTop = 0;
     this.#filter();
+  }
+
+  #hide(column: number, isHidden: boolean): void {
+    if (isHidden) this.#hidden.add(column);
+    else this.#hidden.delete(column);
+    for (const [at, head] of this.#head.querySelectorAll("th").entries())
+      head.hidden = this.#hidden.has(at);
+    this.#draw(true);
   }
 
   #click(event: MouseEvent): void {
@@ -174,6 +191,7 @@ export class TableView {
     } else if (
       now.search !== before.search ||
       now.chosen !== before.chosen ||
+      now.leastChange !== before.leastChange ||
       now.runtimeShown !== before.runtimeShown
     ) {
       this.#filter();
@@ -204,7 +222,10 @@ export class TableView {
     const found = this.#found;
     this.#rows = this.#inOrder.filter(
       (row) =>
-        (found?.has(row) ?? true) && isChosen(row.tags, state.chosen) && isRunning(row.subject),
+        (found?.has(row) ?? true) &&
+        isChosen(row.tags, state.chosen) &&
+        isRunning(row.subject) &&
+        changesEnough(this.#table, row, state.leastChange),
     );
     const [shown, all] = [this.#rows.length, this.#table.rows.length].map((n) =>
       n.toLocaleString("en"),
@@ -243,7 +264,7 @@ export class TableView {
     this.#last = last;
     const rows = this.#rows
       .slice(first, last)
-      .map((row, at) => rowElement(this.#table, row, first + at));
+      .map((row, at) => rowElement(this.#table, row, first + at, this.#hidden));
     this.#body.replaceChildren(...gap(first * height), ...rows, ...this.#rest(last, height));
     this.#mark();
     this.#rove();
@@ -276,24 +297,4 @@ function gap(height: number): HTMLElement[] {
   const cell = make("td", {});
   cell.style.height = `${height}px`;
   return [make("tr", { class: "gap", "aria-hidden": "true" }, cell)];
-}
-
-function searchInput(
-  view: View,
-  table: Table,
-  value: string,
-  seek: (search: string) => void,
-): HTMLInputElement {
-  const number = table.columns.find(({ kind }) => kind !== "text");
-  const example = number ? `, ${number.title} > ${number.kind === "share" ? "5%" : "1"}` : "";
-  return make("input", {
-    type: "search",
-    id: `search-${view.key}`,
-    placeholder: `Search: words${example}`,
-    "aria-label": "Search the table: words, or a column, a comparison and a value",
-    value,
-    autocomplete: "off",
-    spellcheck: "false",
-    input: (event: InputEvent) => seek((event.target as HTMLInputElement).value),
-  });
 }

@@ -17,7 +17,7 @@ SCHEMA = 1
 
 RecordKind = Literal["measurement", "machine", "cluster", "timing"]
 SubjectKind = Literal["program", "region", "function", "line", "rank", "machine", "case"]
-ColumnKind = Literal["text", "number", "share"]
+ColumnKind = Literal["text", "number", "share", "change"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,7 +171,8 @@ class Column:
     key, title : str
     unit : str
         Of the cells' values; empty: none.
-    kind : {"text", "number", "share"}
+    kind : {"text", "number", "share", "change"}
+        Of a change, the value is relative: 0.05 for 5 % more.
     help : str
         What it is, in a sentence; empty: the title says it.
     """

@@ -1,0 +1,95 @@
+/** What stands above a table: its search, the least change that is shown, and its columns. */
+
+import type { Row, Table, View } from "../document";
+import { make } from "../dom";
+import type { ViewState, ViewStore } from "../state";
+
+const STEPS = [0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1];
+
+/** Returns the field of a search, which tells of what is written. */
+export function searchInput(
+  view: View,
+  table: Table,
+  value: string,
+  seek: (search: string) => void,
+): HTMLInputElement {
+  const number = table.columns.find(({ kind }) => kind !== "text");
+  const unit = number?.kind === "share" || number?.kind === "change" ? "5%" : "1";
+  const example = number ? `, ${number.title} > ${unit}` : "";
+  return make("input", {
+    type: "search",
+    id: `search-${view.key}`,
+    placeholder: `Search: words${example}`,
+    "aria-label": "Search the table: words, or a column, a comparison and a value",
+    value,
+    autocomplete: "off",
+    spellcheck: "false",
+    input: (event: InputEvent) => seek((event.target as HTMLInputElement).value),
+  });
+}
+
+/** Returns whether a change of a row is as large as asked for; unknown ones are shown. */
+export function changesEnough(table: Table, row: Row, least: number): boolean {
+  if (least === 0) return true;
+  const changes = table.columns.flatMap(({ kind }, at) =>
+    kind === "change" ? (row.cells[at]?.value ?? null) : [],
+  );
+  return (
+    changes.length === 0 ||
+    changes.some((change) => change === null || Math.abs(Number(change)) >= least)
+  );
+}
+
+/** Returns the slider of the least change; null: the table has no changes. */
+export function changeSlider(view: View, table: Table, store: ViewStore): HTMLElement | null {
+  if (!table.columns.some(({ kind }) => kind === "change")) return null;
+  const id = `change-${view.key}`;
+  const text = make("output", { for: id });
+  const slider = make("input", {
+    type: "range",
+    id,
+    min: 0,
+    max: STEPS.length - 1,
+    step: 1,
+    input: () => store.set({ leastChange: STEPS[slider.valueAsNumber] ?? 0 }),
+  });
+  const show = ({ leastChange }: ViewState) => {
+    slider.value = String(STEPS.findLastIndex((step) => step <= leastChange));
+    text.textContent =
+      leastChange === 0 ? "all" : `≥ ${Number((leastChange * 100).toPrecision(3))} %`;
+    slider.setAttribute("aria-valuetext", text.textContent);
+  };
+  show(store.get());
+  store.subscribe(show);
+  return make(
+    "div",
+    { class: "slider" },
+    make("label", { for: id }, "Changes shown"),
+    slider,
+    text,
+  );
+}
+
+/** Returns boxes that hide columns; null: there are few. The column of names is always shown. */
+export function columnBoxes(
+  table: Table,
+  kept: number,
+  hide: (column: number, isHidden: boolean) => void,
+): HTMLElement | null {
+  if (table.columns.length < 6) return null;
+  const boxes = table.columns.flatMap(({ title }, at) => {
+    if (at === kept) return [];
+    const box = make("input", {
+      type: "checkbox",
+      checked: true,
+      change: () => hide(at, !box.checked),
+    });
+    return make("label", {}, box, title);
+  });
+  return make(
+    "details",
+    { class: "columns" },
+    make("summary", {}, "Columns"),
+    make("div", {}, ...boxes),
+  );
+}

@@ -21,7 +21,9 @@ const SLANT = 35;
 /** Share of the width that texts of an upright axis may take. */
 const MOST_BESIDE = 0.42;
 const ROWS_BETWEEN_TICKS = 2.6;
-const LETTERS_BETWEEN_TICKS = 5.5;
+/** Width of a letter, in sizes of text, as good as needed to see whether ticks have room. */
+const LETTER = 0.6;
+const BETWEEN_TICKS = 1.6;
 
 export interface Around {
   width: number;
@@ -54,10 +56,12 @@ export function marginsFor(chart: Chart, window: Window, around: Around): Margin
   };
 }
 
-function horizontalTicks(plane: Plane, sizes: Sizes): Ticks {
-  const most = Math.max(Math.floor(plane.width / (sizes.font * LETTERS_BETWEEN_TICKS)), 2);
-  // Python sees to it that a whole axis has as many ticks as can be read, but for narrow screens.
-  return ticksIn(plane.chart.x, plane.window.x, Math.max(most, plane.chart.x.is_slanted ? 99 : 0));
+function horizontalTicks({ chart, window, width }: Plane, { font }: Sizes): Ticks {
+  // Slanted texts are as wide as they are high.
+  if (chart.x.is_slanted) return ticksIn(chart.x, window.x, Math.floor(width / font));
+  const longest = Math.max(2, ...ticksIn(chart.x, window.x, 9).map(([, text]) => text.length));
+  const room = width / (font * (longest * LETTER + BETWEEN_TICKS));
+  return ticksIn(chart.x, window.x, Math.max(Math.floor(room) + 1, 2));
 }
 
 function uprightTicks(axis: Axis, limits: Interval, plane: Plane, sizes: Sizes): Ticks {

@@ -1,6 +1,6 @@
 /** What of a chart is shown, and how strongly, by what a reader has chosen. */
 
-import type { Area, Bar, Chart, Entry, Line, Mark, Tagged, Tags, View } from "../document";
+import type { Area, Bar, Chart, Entry, Label, Line, Mark, Tagged, Tags, View } from "../document";
 import { isChosen, subjectFilter, type ViewState } from "../state";
 import { lineInk, paintOf } from "./look";
 
@@ -20,11 +20,15 @@ export interface Joined {
 
 export interface Filtered extends Shown {
   joined: readonly Joined[];
+  /** Labels in place of those of the marks: of levels that are joined, and of what is selected. */
+  labels: ReadonlyMap<Mark, Label>;
   /** Whether a thing is drawn weakly, since others are selected. */
   isFaint(thing: Tagged): boolean;
 }
 
 const LEVEL = "level";
+/** Rank of labels that are placed before all others. */
+const FIRST = -1;
 
 /** Returns what is shown; entries of the key that are switched off hide what they speak of. */
 export function filtered(
@@ -40,7 +44,12 @@ export function filtered(
   const passes = (thing: Tagged): boolean =>
     isChosen(thing.tags, state.chosen) && isSubject(thing.subject);
   const selected = new Set(state.selected);
+  const labels = new Map([
+    ...selectedLabels(chart.marks, selected),
+    ...joined.flatMap((of) => levelLabels(of, view)),
+  ]);
   return {
+    labels,
     areas: chart.areas.filter(passes),
     lines: chart.lines.filter((line) => passes(line) && !off.some((entry) => ofLine(entry, line))),
     marks: chart.marks.filter(
@@ -69,6 +78,29 @@ function joinedOf(chart: Chart, state: ViewState, isSubject: (key?: string) => b
       return { subject, marks: marks.toSorted((one, other) => one.at[0] - other.at[0]) };
     })
     .filter(({ marks }) => marks.length > 1);
+}
+
+/** Returns the labels of what is selected, which are placed before all others. */
+function selectedLabels(marks: readonly Mark[], selected: ReadonlySet<string>): [Mark, Label][] {
+  if (selected.size === 0) return [];
+  return marks.flatMap((mark): [Mark, Label][] =>
+    mark.label && mark.subject && selected.has(mark.subject)
+      ? [[mark, { ...mark.label, rank: FIRST, is_optional: false }]]
+      : [],
+  );
+}
+
+/** Returns the names of joined levels; the rightmost keeps that of its mark beside it. */
+function levelLabels({ marks }: Joined, view: View): [Mark, Label][] {
+  const options = view.controls.find(({ tag }) => tag === LEVEL)?.options ?? [];
+  return marks.flatMap((mark, index): [Mark, Label][] => {
+    const level = mark.tags?.[LEVEL];
+    if (level === undefined) return [];
+    const title = options.find(({ value }) => value === level)?.title ?? level;
+    const own = index === marks.length - 1 && mark.label ? `${mark.label.text}: ` : "";
+    const look = { where: null, is_bold: false, is_optional: false };
+    return [[mark, { text: own + title, short: title, rank: FIRST, ...look }]];
+  });
 }
 
 function without(tags: Tags | undefined, tag: string): Tags {

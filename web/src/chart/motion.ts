@@ -24,7 +24,10 @@ export function wayBetween(
       const from = lines.get(line);
       if (!from) return line;
       const places = line.places.map((to, index) => mixed(from.places[index] ?? to, to, part));
-      return { ...line, places, low: [], high: [], label: null };
+      const ends = (to: readonly number[], of: readonly number[]): number[] =>
+        to.map((end, index) => mix(of[index] ?? end, end, part, isLog.y));
+      const [low, high] = [ends(line.low, from.low), ends(line.high, from.high)];
+      return { ...line, places, low, high, label: null };
     }),
     marks: after.marks.map((mark) => {
       const from = marks.get(mark);

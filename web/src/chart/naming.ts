@@ -3,7 +3,7 @@
  * take their room on the plane, and labels find theirs in what is left.
  */
 
-import type { Area, Bar, Ink, Label, Line, Mark, Tagged } from "../document";
+import type { Area, Bar, Ink, Label, Line, Mark } from "../document";
 import {
   along,
   around,
@@ -21,7 +21,7 @@ import {
   Room,
   type Segment,
 } from "./boxes";
-import type { Shown } from "./filter";
+import type { Filtered, Shown } from "./filter";
 import type { Measure } from "./items";
 import { lineInk, type Sizes, STROKES } from "./look";
 import { at, type Pair, type Plane } from "./scales";
@@ -59,6 +59,9 @@ const MOST_HELD = 400;
 /** Labels tried at most, those of the lowest rank. */
 const MOST_LABELS = 150;
 
+/** What is shown, with what a reader's choice makes of its labels. */
+export type Nameable = Shown & Pick<Filtered, "isFaint" | "labels">;
+
 /** Finds places for the labels of what is shown. */
 export class Naming {
   readonly placed: Placed[] = [];
@@ -68,7 +71,7 @@ export class Naming {
 
   constructor(
     private readonly plane: Plane,
-    private readonly shown: Shown & { isFaint(thing: Tagged): boolean },
+    private readonly shown: Nameable,
     private readonly sizes: Sizes,
     private readonly measure: Measure,
   ) {
@@ -83,7 +86,8 @@ export class Naming {
       if (label?.text) jobs.push({ label, name: (text) => name(label, text) });
     };
     for (const line of this.shown.lines) add(line.label, (...of) => this.nameLine(line, ...of));
-    for (const mark of this.shown.marks) add(mark.label, (...of) => this.nameMark(mark, ...of));
+    for (const mark of this.shown.marks)
+      add(this.shown.labels.get(mark) ?? mark.label, (...of) => this.nameMark(mark, ...of));
     for (const area of this.shown.areas) add(area.label, (...of) => this.nameArea(area, ...of));
     for (const bar of this.shown.bars) add(bar.label, (...of) => this.nameBar(bar, ...of));
     jobs.sort((one, other) => one.label.rank - other.label.rank);

@@ -30,7 +30,7 @@ const ZOOM_STEP = 1.5;
 const PNG_SCALE = 2;
 /** Facts in a tooltip; more are for the panel, and so are most on a narrow screen. */
 const MANY_FACTS = 16;
-const FEW_FACTS = 3;
+const FEW_FACTS = 2;
 const NARROW = 520;
 /** Pixels by which a finger misses. */
 const FINGER = 10;
@@ -348,8 +348,11 @@ export class ChartView {
     if (found) this.#stops.remember(found);
     this.#point(found);
     const subject = found?.thing.subject;
-    if (subject) select(this.store, subject, isAdded);
-    else if (!found && !isAdded && this.store.get().selected.length > 0)
+    if (subject) {
+      select(this.store, subject, isAdded);
+      this.#showTooltip(found);
+    }
+    if (!found && !isAdded && this.store.get().selected.length > 0)
       this.store.set({ selected: [] });
   }
 
@@ -382,7 +385,9 @@ export class ChartView {
     tooltip.hidden = !found;
     if (!found) return;
     const { margins } = this.#scene;
-    tell(tooltip, found, this.view, stage.clientWidth < NARROW ? FEW_FACTS : MANY_FACTS);
+    const isInPanel = this.store.get().selected.includes(found.thing.subject ?? "");
+    const isFew = isInPanel || stage.clientWidth < NARROW;
+    tell(tooltip, found, this.view, isFew ? FEW_FACTS : MANY_FACTS);
     putBeside(tooltip, stage, [found.x + margins.left, found.y + margins.top], found.size);
   }
 

@@ -179,3 +179,33 @@ describe("motion", () => {
     expect(way?.(0.25).marks[0]?.at[0]).toBeCloseTo(1.25, 12);
   });
 });
+
+describe("labels", () => {
+  test("of joined levels are their titles, the rightmost with its own name", () => {
+    const own = { text: "A", short: "", where: null, rank: 3, is_bold: true, is_optional: true };
+    const marks = levels.map((mark) => ({ ...mark, label: own }));
+    const titled = view(chart({ marks }), {
+      controls: [
+        {
+          tag: "level",
+          title: "",
+          exclusive: false,
+          initial: ["dram"],
+          options: [{ value: "l1", title: "L1" }],
+        },
+      ],
+    });
+    const { labels } = shownOf({ joined: ["f"] }, [], [chart({ marks }), titled]);
+    expect([...labels.values()].map(({ text }) => text)).toEqual(["dram", "l2", "A: L1"]);
+  });
+
+  test("of what is selected come first", () => {
+    const label = { text: "A", short: "", where: null, rank: 3, is_bold: true, is_optional: true };
+    const marks = [
+      { ...other, label },
+      { ...plain, label },
+    ];
+    const { labels } = shownOf({ selected: ["g"] }, [], [chart({ marks }), seen]);
+    expect([...labels]).toEqual([[marks[0], { ...label, rank: -1, is_optional: false }]]);
+  });
+});

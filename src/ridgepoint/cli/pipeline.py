@@ -140,6 +140,12 @@ def _cases(file: Path, machine_names: Sequence[str], archive_path: Path | None) 
     )
 
 
+def pipelines_of(file: Path, archive_path: Path | None) -> list[Shown]:
+    """Return the pipelines of a file, each on its own machine."""
+    cases = _cases(file, (), archive_path)
+    return [_shown(case, case.assess()) for case in cases.cases]
+
+
 def _shown(case: Case, assessment: Assessment) -> Shown:
     from ridgepoint.cli.pipeline_report import Shown
     from ridgepoint.models.pipeline.advice import pipeline_advice

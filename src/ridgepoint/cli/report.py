@@ -12,7 +12,7 @@ from ridgepoint.cli import common, completing
 if TYPE_CHECKING:
     from ridgepoint.kept.archive import Archive
     from ridgepoint.models.work import Metric
-    from ridgepoint.show.page.document import PageDocument
+    from ridgepoint.show.page.document import View
     from ridgepoint.show.page.records import ShownRecord
 
 _ENDINGS = (".html", ".htm", ".json")
@@ -33,6 +33,14 @@ _ENDINGS = (".html", ".htm", ".json")
     help="Write the page to FILE: .html, or .json for its data alone. May be repeated.",
 )
 @click.option("--title", metavar="TEXT", help="Title of the page.  [default: the records' names]")
+@click.option(
+    "--pipeline",
+    "pipelines",
+    multiple=True,
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE.toml",
+    help="Add the pipelines of a file, as 'ridgepoint pipeline' reads it. May be repeated.",
+)
 @common.kept_work_option
 @common.archive_option
 def command(
@@ -40,6 +48,7 @@ def command(
     targets: tuple[str, ...],
     outputs: tuple[Path, ...],
     title: str | None,
+    pipelines: tuple[Path, ...],
     metric: Metric | None,
     archive_path: Path | None,
 ) -> None:
@@ -50,12 +59,29 @@ def command(
     records' data, which it can save.
     """
     from ridgepoint.kept.archive import Archive
+    from ridgepoint.show.page.assemble import write_page
     from ridgepoint.show.page.build import page_of
 
     require_page_endings(outputs)
-    with Archive(archive_path) as archive:
-        records = shown_records(archive, targets, metric=metric)
-    write_page(page_of(records, title=title), outputs)
+    records: list[ShownRecord] = []
+    if targets or not pipelines:
+        with Archive(archive_path) as archive:
+            records = shown_records(archive, targets, metric=metric)
+    page = page_of(records, title=title, views=_pipelines(pipelines, archive_path))
+    for path in outputs:
+        write_page(page, path)
+
+
+def _pipelines(files: tuple[Path, ...], archive_path: Path | None) -> list[View]:
+    """Return a view for each pipeline of some files."""
+    from ridgepoint.cli.pipeline import pipelines_of
+    from ridgepoint.show.page.pipeline_view import pipeline_view
+
+    every = [shown for file in files for shown in pipelines_of(file, archive_path)]
+    return [
+        pipeline_view(each.assessment, each.gains, each.advised, number=number)
+        for number, each in enumerate(every)
+    ]
 
 
 def shown_records(
@@ -94,7 +120,8 @@ def require_page_endings(outputs: tuple[Path, ...]) -> None:
 
     Raises
     ------
-    click.BadParameter
+    click.BadParameter, RidgepointError
+        If an ending is unknown, or a folder is not there.
     """
     for path in outputs:
         if path.suffix.lower() not in _ENDINGS:
@@ -103,15 +130,4 @@ def require_page_endings(outputs: tuple[Path, ...]) -> None:
                 "for its data alone",
                 param_hint="'-o'",
             )
-
-
-def write_page(document: PageDocument, outputs: tuple[Path, ...]) -> None:
-    """Write a page to each file, whole or not at all: its data to .json."""
-    from ridgepoint.kept.files import replace_file
-    from ridgepoint.show.page.assemble import page_html
-    from ridgepoint.show.page.encode import page_json
-
-    for path in outputs:
-        is_data = path.suffix.lower() == ".json"
-        content = page_json(document) + b"\n" if is_data else page_html(document)
-        replace_file(path, content, what="the page")
+        common.require_folder(path)

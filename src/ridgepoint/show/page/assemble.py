@@ -6,8 +6,10 @@ import base64
 import hashlib
 import html
 from importlib.resources import files
+from pathlib import Path
 
 from ridgepoint.core.documents import legible
+from ridgepoint.kept.files import replace_file
 from ridgepoint.show.page.document import PageDocument
 from ridgepoint.show.page.encode import in_script, page_json
 
@@ -52,6 +54,19 @@ def page_html(document: PageDocument) -> bytes:
         document=in_script(page_json(document)),
         script=script,
     ).encode()
+
+
+def write_page(document: PageDocument, path: Path) -> None:
+    """Write a page to a file, whole or not at all: to ``.json`` only its document.
+
+    Raises
+    ------
+    RidgepointError
+        If it cannot be written.
+    """
+    is_data = path.suffix.lower() == ".json"
+    content = page_json(document) + b"\n" if is_data else page_html(document)
+    replace_file(path, content, what="the page")
 
 
 def _part(name: str) -> str:

@@ -18,6 +18,7 @@ SCHEMA = 1
 RecordKind = Literal["measurement", "machine", "cluster", "timing"]
 SubjectKind = Literal["program", "region", "function", "line", "rank", "machine", "case"]
 ColumnKind = Literal["text", "number", "share", "change"]
+"""``change`` is relative: 0.05 is 5 % more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,7 +173,6 @@ class Column:
     unit : str
         Of the cells' values; empty: none.
     kind : {"text", "number", "share", "change"}
-        Of a change, the value is relative: 0.05 for 5 % more.
     help : str
         What it is, in a sentence; empty: the title says it.
     """

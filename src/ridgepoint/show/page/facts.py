@@ -11,6 +11,7 @@ from ridgepoint.core.measurement import Measurement
 from ridgepoint.core.resources import LEVELS, RESOURCES
 from ridgepoint.core.units import format_si
 from ridgepoint.models.analysis import Analysis
+from ridgepoint.models.dc_ceilings import dc_place
 from ridgepoint.models.own_roofs import COMPUTE
 from ridgepoint.models.placement import Placement
 from ridgepoint.models.thresholds import SAME
@@ -28,13 +29,15 @@ from ridgepoint.show.words import (
     shown_intensity,
     shown_name,
     shown_pattern,
+    shown_share,
     tolerance,
     with_interval,
     with_quartiles,
 )
 
 ROOFLINE = "Williams, Waterman and Patterson, CACM 52(4), 2009, doi:10.1145/1498765.1498785"
-_METHOD, _COUNTING, _ROOFLINES = "docs/method.md", "docs/counting.md", "docs/rooflines.md"
+DC_ROOFLINE = "Wang et al., BOPS, not FLOPS!, arXiv:1801.09212, Eqs. (4) to (8)"
+_METHOD, _COUNTING = "docs/method.md", "docs/counting.md"
 _TIMES = {
     "program": "wall-clock time of whole native runs, from start to exit",
     "region": "wall-clock time in native runs in which at least one thread was inside",
@@ -55,7 +58,7 @@ def facts(analysis: Analysis, *, kind: str) -> tuple[Fact, ...]:
     placement = analysis.placement
     found = [*_time(analysis.measurement, kind), *_work(analysis), *_traffic(analysis)]
     if placement is not None:
-        found += [*_performance(placement), *_bound(placement)]
+        found += [*_performance(placement), *_bound(placement), *_dc_ceilings(placement)]
     return tuple(found)
 
 
@@ -332,6 +335,39 @@ def _efficiency(placement: Placement) -> Fact:
             _input("T", runtime, "s"),
         ),
         source=ROOFLINE,
+    )
+
+
+def _dc_ceilings(placement: Placement) -> Iterator[Fact]:
+    """Yield a program's place below the ceilings for basic operations: Eqs. (4) to (8)."""
+    place = dc_place(placement)
+    if place is None:
+        return
+    peak, last = place.peak_share, place.next
+    yield Fact(
+        key="peak-share",
+        name="efficiency by Eq. (5)",
+        text=f"{UNKNOWN}: it was not timed" if peak is None else percent(peak),
+        how="Its BOPS over the peak.",
+        source=DC_ROOFLINE,
+    )
+    yield Fact(
+        key="ceiling",
+        name="next ceiling",
+        text=f"{UNKNOWN}: it was not timed"
+        if last is None
+        else f"{last.ceiling.name}, which allows {shown_amount(last.attained, 'BOP/s')}",
+        how="The lowest ceiling that it does not pass, by Eq. (7) with each ceiling in place of "
+        "the peak or the bandwidth.",
+        inputs=tuple(
+            Input(
+                name=f"{shown_name(below.ceiling.resource)}, {below.ceiling.name}",
+                text=f"attained {shown_amount(below.attained, 'BOP/s')}, "
+                f"reached {shown_share(below.share)}",
+            )
+            for below in place.below
+        ),
+        source=DC_ROOFLINE,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -48,7 +49,7 @@ class RoofSet:
             tags = {**self.tags, "bandwidth": direction}
             yield from self._slopes(along, peaks, tags, x_limits, y_limits)
             yield from self._peaks(along, peaks, tags, x_limits)
-        yield from self._lower(bandwidths, x_limits)
+        yield from self._lower(bandwidths, peaks, x_limits, y_limits)
 
     def _slopes(
         self,
@@ -85,21 +86,35 @@ class RoofSet:
                 if ridge < last:
                     yield self._piece(peak, "roof", (ridge, last), {**own, "roof": str(level)})
 
-    def _lower(self, bandwidths: Sequence[Roof], x_limits: Interval) -> Iterator[Line]:
-        """Yield what some patterns of a precision reached, well below its peak."""
+    def _lower(
+        self,
+        bandwidths: Sequence[Roof],
+        peaks: Sequence[Roof],
+        x_limits: Interval,
+        y_limits: Interval,
+    ) -> Iterator[Line]:
+        """Yield what some patterns reached, well below a peak or a bandwidth."""
         slopes = [roof.rate for roof in bandwidths if roof.direction == "both"]
+        highest = max((peak.rate for peak in peaks), default=math.inf)
         for precision in self.precisions:
+            tags = {**self.tags, "precision": precision}
             for ceiling in shown_roofs(self.machine, precisions=[precision], cores=self.cores):
-                if ceiling.role != "lower" or not ceiling.is_peak:
+                if ceiling.role != "lower":
                     continue
                 roof = Roof(
-                    resource=precision, level=None, cores=self.cores, rate=ceiling.rate,
+                    resource=ceiling.resource, cores=self.cores, rate=ceiling.rate,
+                    level=None if ceiling.is_peak else RESOURCES[ceiling.resource].path,
                     pattern=ceiling.pattern,
                 )  # fmt: skip
-                begin = ceiling.rate / min(slopes) if slopes else x_limits[0]
-                across = min(max(begin, x_limits[0]), x_limits[1]), x_limits[1]
-                tags = {**self.tags, "precision": precision}
-                yield self._piece(roof, "lower", across, tags, is_named=True)
+                if ceiling.is_peak:
+                    begin = ceiling.rate / min(slopes) if slopes else x_limits[0]
+                    across = min(max(begin, x_limits[0]), x_limits[1]), x_limits[1]
+                    yield self._piece(roof, "lower", across, tags, is_named=True)
+                    continue
+                own = {**tags, "roof": str(roof.level), "bandwidth": "both"}
+                begin = max(x_limits[0], y_limits[0] / roof.rate)
+                across = begin, min(highest / roof.rate, x_limits[1])
+                yield self._piece(roof, "lower", across, own, is_named=True)
 
     def _piece(
         self,

@@ -33,7 +33,7 @@ from ridgepoint.show.charts.subjects import absences_of, summary_of
 from ridgepoint.show.page.document import Control, Option, View
 from ridgepoint.show.page.records import ShownRecord
 from ridgepoint.show.page.roof_lines import RoofSet, levels_of
-from ridgepoint.show.page.subjects import Part, coverage_of, machine_subject, parts_of
+from ridgepoint.show.page.subjects import Part, coverage_of, parts_of
 from ridgepoint.show.page.tables import parts_table
 from ridgepoint.show.words import (
     limit_text,
@@ -133,18 +133,15 @@ def roofline_view(
     used = _used(programs, metric)
     roofed = _roofed(machines, programs, metric)
     return View(
-        key="roofline" if metric == "flop" else "roofline-bop",
-        kind="roofline",
-        title="Roofline" if metric == "flop" else "Roofline of basic operations",
+        key="roofline" if metric == "flop" else "dc-roofline",
+        kind="roofline" if metric == "flop" else "dc-roofline",
+        title="Roofline" if metric == "flop" else "DC-Roofline",
         charts=(_chart(programs, roofed, metric),),
         controls=tuple(_controls(programs, roofed, used)),
         table=parts_table([(each.record, each.parts, each.tags) for each in programs], metric)
         if programs
         else None,
-        subjects=(
-            *(part.subject for program in programs for part in program.parts),
-            *(machine_subject(each.key, each.machine) for each in roofed),
-        ),
+        subjects=tuple(part.subject for program in programs for part in program.parts),
         coverage=coverage_of([program.analysis for program in programs]),
         notes=tuple(_notes(programs)),
     )

@@ -88,25 +88,27 @@ def shown_records(
     archive: Archive, targets: tuple[str, ...], *, metric: Metric | None
 ) -> list[ShownRecord]:
     """Return the records that a user names, or the last one."""
-    from ridgepoint.kept.lookup import is_elsewhere, kept, kept_record, last_record
+    from ridgepoint.kept.lookup import Found, found, kept_record, last_record
     from ridgepoint.models.analysis import analyse
     from ridgepoint.show.page.records import ShownRecord
 
+    if targets:
+        named = [(target, found(archive, target)) for target in targets]
+    else:
+        last = last_record(archive)
+        value = kept_record(archive, last)
+        named = [("", Found(title=last.label or last.name, value=value, record=last))]
     shown: list[ShownRecord] = []
-    for target in targets or (None,):
-        record = None
-        if target is None:
-            record = last_record(archive)
-        elif not is_elsewhere(target):
-            record = archive.find(target)
-        found = kept(archive, str(target)) if record is None else kept_record(archive, record)
-        key = str(target if record is None else record.id)
-        if any(each.key == key for each in shown):
+    for target, each in named:
+        record, value = each.record, each.value
+        # Records in files have no number.
+        key = str(record.id) if record is not None and record.id else target
+        if any(other.key == key for other in shown):
             raise click.BadParameter(f"{target!r} is given twice; name each record once")
         shown.append(
             ShownRecord(
                 key=key,
-                value=analyse(*found, metric=metric) if isinstance(found, tuple) else found,
+                value=analyse(*value, metric=metric) if isinstance(value, tuple) else value,
                 label=None if record is None else record.label,
                 note=None if record is None else record.note,
                 created=None if record is None else record.created,

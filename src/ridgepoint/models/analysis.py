@@ -165,16 +165,6 @@ class Analysis(Presentable):
         )
 
     @cached_property
-    def untimed_functions(self) -> tuple[tuple[FunctionCounts, Analysis], ...]:
-        """The functions that were counted and not timed, each with its analysis alone."""
-        timed = {(part.timed.object, part.timed.name) for part in self.functions}
-        return tuple(
-            (function, self._of(function_alone(self.measurement, function, None)))
-            for function in self.measurement.counted.functions
-            if (function.object, function.name) not in timed
-        )
-
-    @cached_property
     def alternatives(self) -> tuple[Bound | None, ...]:
         """The bound with the traffic of each alternative; None: it has no bounded resource."""
         if self.machine is None or self.placement is None:

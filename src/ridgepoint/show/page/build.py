@@ -53,7 +53,7 @@ def _views(records: Sequence[ShownRecord]) -> Iterator[View]:
     yield from _rooflines(measured, machines)
     yield from measured_views(measured)
     for record, analysis in measured:
-        yield from program_views(record, analysis)
+        yield from program_views(record, analysis, is_alone=len(measured) == 1)
     timed = [
         (record, value.timed.runtime_s)
         for record in records
@@ -62,7 +62,7 @@ def _views(records: Sequence[ShownRecord]) -> Iterator[View]:
     if timed:
         yield runs_view(timed)
     for number, machine in enumerate(machines):
-        yield from machine_views(number, machine)
+        yield from machine_views(number, machine, is_alone=len(machines) == 1)
     for record in records:
         if isinstance(record.value, MeasuredCluster):
             network = network_view(record.key, record.value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
 
 from ridgepoint.core.counts import Counts, Traffic
 from ridgepoint.core.estimate import Estimate
@@ -38,15 +39,18 @@ from ridgepoint.show.words import (
 ROOFLINE = "Williams, Waterman and Patterson, CACM 52(4), 2009, doi:10.1145/1498765.1498785"
 DC_ROOFLINE = "Wang et al., BOPS, not FLOPS!, arXiv:1801.09212, Eqs. (4) to (8)"
 _METHOD, _COUNTING = "docs/method.md", "docs/counting.md"
-_TIMES = {
+PartKind = Literal["program", "region", "function"]
+_TIMES: dict[PartKind, str] = {
     "program": "wall-clock time of whole native runs, from start to exit",
     "region": "wall-clock time in native runs in which at least one thread was inside",
-    "function": "the program's native runs, sampled by a clock of CPU time: the share of the "
-    "samples in the function itself, without what it calls",
+    "function": "share of the program's native runs that samples of CPU time were in the function "
+    "itself, without what it calls",
 }
 
 
-def facts(analysis: Analysis, *, kind: str) -> tuple[Fact, ...]:
+def facts(
+    analysis: Analysis, *, kind: PartKind, uncertain: Estimate | None = None
+) -> tuple[Fact, ...]:
     """Return what is known of a program, a region or a function.
 
     Parameters
@@ -54,22 +58,29 @@ def facts(analysis: Analysis, *, kind: str) -> tuple[Fact, ...]:
     analysis : Analysis
         Of it alone.
     kind : {"program", "region", "function"}
+    uncertain : Estimate or None
+        Its time, where that is not known well enough for a performance; None: not known at all.
     """
     placement = analysis.placement
-    found = [*_time(analysis.measurement, kind), *_work(analysis), *_traffic(analysis)]
+    found = [*_time(analysis.measurement, kind, uncertain), *_work(analysis), *_traffic(analysis)]
     if placement is not None:
         found += [*_performance(placement), *_bound(placement), *_dc_ceilings(placement)]
     return tuple(found)
 
 
-def _time(measurement: Measurement, kind: str) -> Iterator[Fact]:
+def _time(measurement: Measurement, kind: PartKind, uncertain: Estimate | None) -> Iterator[Fact]:
     timed = measurement.timed
     if timed is None:
+        text = f"{UNKNOWN}: it was counted, not timed"
+        if uncertain is not None:
+            text = f"{with_quartiles(uncertain, 's')}: too uncertain for a performance"
         yield Fact(
             key="runtime",
             name="T, runtime",
-            text=f"{UNKNOWN}: counted, not timed, or not known well enough",
-            how=f"It would be the {_TIMES[kind]}.",
+            text=text,
+            how=f"Measured as the {_TIMES[kind]}; more runs would tell."
+            if uncertain is not None
+            else f"It would be the {_TIMES[kind]}.",
             source=_METHOD,
         )
         return
@@ -245,7 +256,9 @@ def _performance(placement: Placement) -> Iterator[Fact]:
     unit, performance = f"{WORK_UNITS[placement.metric]}/s", placement.performance_per_s
     runtime, work = placement.runtime_s, placement.work
     if performance is None or runtime is None or work is None:
-        why = "its time is not known" if runtime is None else "it does no such work, or unknown"
+        why = "its time is not known well enough"
+        if runtime is not None:
+            why = "it does no such work" if work is not None else "its work is not known"
         yield Fact(
             key="performance", name="P, performance", text=f"{UNKNOWN}: {why}", how="P = W / T",
             source=ROOFLINE,
@@ -294,7 +307,6 @@ def _bound(placement: Placement) -> Iterator[Fact]:
         text=limit or UNKNOWN,
         how=f"What needs the most time at its full rate, and what needs as long within "
         f"{tolerance(SAME)}.",
-        inputs=tuple(_needed(placement)),
         source=ROOFLINE,
     )
     unit = WORK_UNITS[placement.metric]

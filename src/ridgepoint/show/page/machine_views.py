@@ -18,7 +18,6 @@ from ridgepoint.show.page.pictures import picture_view
 from ridgepoint.show.page.subjects import machine_subject
 from ridgepoint.show.words import (
     UNKNOWN,
-    machine_title,
     place_of,
     printable,
     shown_amount,
@@ -28,7 +27,7 @@ from ridgepoint.show.words import (
 )
 
 
-def machine_views(number: int, machine: Machine) -> Iterator[View]:
+def machine_views(number: int, machine: Machine, *, is_alone: bool) -> Iterator[View]:
     """Yield what was measured of a machine beside its roofs.
 
     Parameters
@@ -36,17 +35,19 @@ def machine_views(number: int, machine: Machine) -> Iterator[View]:
     number : int
         Of the machine on the page.
     machine : Machine
+    is_alone : bool
+        Whether there is no other machine, so that titles need not name it.
     """
-    name = machine_title(machine)
+    of_machine = "" if is_alone else f": {printable(machine.name)}"
     if machine.latency_curves:
         yield picture_view(
             latency_chart(machine),
             key=f"latency/{number}",
             kind="latency",
-            title=f"Latency over size: {name}",
+            title=f"Latency over size{of_machine}",
             table=_latencies(machine),
         )
-    yield from _samples(number, machine)
+    yield from _samples(number, machine, of_machine)
 
 
 def _latencies(machine: Machine) -> Table:
@@ -80,7 +81,7 @@ def _latency(seconds: float | None) -> Cell:
     return Cell(text=UNKNOWN if seconds is None else shown_latency(seconds), value=seconds)
 
 
-def _samples(number: int, machine: Machine) -> Iterator[View]:
+def _samples(number: int, machine: Machine, of_machine: str) -> Iterator[View]:
     """Yield the samples of the ceilings that are roofs, with all ceilings as a table."""
     key = f"ceilings/{number}"
     named = machine_subject(key, machine)
@@ -94,7 +95,7 @@ def _samples(number: int, machine: Machine) -> Iterator[View]:
     yield View(
         key=key,
         kind="samples",
-        title=f"Ceilings: {machine_title(machine)}",
+        title=f"Ceilings{of_machine}",
         charts=charts,
         table=_ceilings(machine, key),
         subjects=(named,),

@@ -31,21 +31,30 @@ from ridgepoint.show.words import (
 _HEIGHT, _MARGIN = 0.4, 0.08
 
 
-def program_views(record: ShownRecord, analysis: Analysis) -> Iterator[View]:
-    """Yield the views of one program: traffic over cache size, and its ranks."""
+def program_views(record: ShownRecord, analysis: Analysis, *, is_alone: bool) -> Iterator[View]:
+    """Yield the views of one program: traffic over cache size, and its ranks.
+
+    Parameters
+    ----------
+    record : ShownRecord
+    analysis : Analysis
+    is_alone : bool
+        Whether there is no other program, so that titles need not name it.
+    """
+    of = "" if is_alone else f": {record.name}"
     measurement, machine = analysis.measurement, analysis.machine
     if measurement.counted.miss_curve is not None and machine is not None:
         yield picture_view(
             miss_curve_chart(measurement, machine),
             key=f"miss-curve/{record.key}",
             kind="miss-curve",
-            title=f"Traffic over the size of the cache: {record.name}",
+            title=f"Traffic over cache size{of}",
             table=_cache_sizes(analysis),
         )
     if measurement.distributed is not None:
-        yield _ranks(record, analysis, measurement.distributed.ranks)
+        yield _ranks(record, analysis, measurement.distributed.ranks, f"Ranks{of}")
         if machine is not None:
-            yield from _ridgeline(record, analysis, machine)
+            yield from _ridgeline(record, analysis, machine, f"Ridgeline{of}")
 
 
 def _cache_sizes(analysis: Analysis) -> Table:
@@ -58,7 +67,7 @@ def _cache_sizes(analysis: Analysis) -> Table:
         strict=True,
     )  # fmt: skip
     return Table(
-        name="cache_sizes",
+        name="cache sizes",
         columns=(
             Column(key="size_bytes", title="size of the cache", unit="B", kind="number"),
             Column(key="read_bytes", title="read", unit="B", kind="number"),
@@ -81,9 +90,11 @@ def _cache_sizes(analysis: Analysis) -> Table:
     )  # fmt: skip
 
 
-def _ridgeline(record: ShownRecord, analysis: Analysis, machine: Machine) -> Iterator[View]:
+def _ridgeline(
+    record: ShownRecord, analysis: Analysis, machine: Machine, title: str
+) -> Iterator[View]:
     """Yield the Ridgeline of a distributed program's nodes, or why there is none."""
-    key, title = f"ridgeline/{record.key}", f"Ridgeline: {record.name}"
+    key = f"ridgeline/{record.key}"
     measurement, metric = analysis.measurement, analysis.metric
     reason = why_no_ridgeline(measurement, machine, metric=metric)
     if reason is not None:
@@ -99,7 +110,7 @@ def _ridgeline(record: ShownRecord, analysis: Analysis, machine: Machine) -> Ite
     yield picture_view(page, key=key, kind="ridgeline", title=title)
 
 
-def _ranks(record: ShownRecord, analysis: Analysis, ranks: Sequence[Rank]) -> View:
+def _ranks(record: ShownRecord, analysis: Analysis, ranks: Sequence[Rank], title: str) -> View:
     """Return every rank of a distributed program."""
     unit, metric = WORK_UNITS[analysis.metric], analysis.metric
     columns = (
@@ -145,7 +156,7 @@ def _ranks(record: ShownRecord, analysis: Analysis, ranks: Sequence[Rank]) -> Vi
     return View(
         key=f"ranks/{record.key}",
         kind="ranks",
-        title=f"Ranks: {record.name}",
+        title=title,
         charts=(_ranks_chart(record, ranks),) if _known(ranks) else (),
         table=Table(name="ranks", columns=columns, rows=tuple(rows)),
         subjects=tuple(subjects),

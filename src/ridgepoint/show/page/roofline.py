@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.resources import LEVELS
@@ -55,7 +56,7 @@ _DIRECTIONS: dict[Direction, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class _Program:
     """A record on the plane.
 
@@ -74,6 +75,16 @@ class _Program:
     analysis: Analysis
     parts: tuple[Part, ...]
     tags: Tags
+
+    @cached_property
+    def points(self) -> tuple[tuple[Part, Direction, Point], ...]:
+        """Points of the parts that were timed, over the bytes of each kind, at every level."""
+        return tuple(
+            (part, direction, point)
+            for part in self.parts
+            if part.is_timed
+            for direction, point in _points(part)
+        )
 
     @property
     def letter(self) -> str:
@@ -125,10 +136,11 @@ def roofline_view(
             index=index,
             record=record,
             analysis=analysis,
-            parts=parts_of(record, analysis),
+            parts=parts_of(record, analysis, minor=is_own),
             tags={"record": record.key} if several else {},
         )
         for index, (record, analysis) in enumerate(records)
+        for is_own in [record.value is analysis]
     ]
     used = _used(programs, metric)
     roofed = _roofed(machines, programs, metric)
@@ -212,13 +224,7 @@ def _frame(
 ) -> tuple[Interval, Interval]:
     """Return the limits of both axes, in whole decades: the machines' own, widened by points."""
     frames = [machine_frame(each.machine, metric=metric) for each in roofed]
-    points = [
-        point
-        for program in programs
-        for part in program.parts
-        for _, point in _points(part)
-        if part.is_timed
-    ]
+    points = [point for program in programs for _, _, point in program.points]
     limits = [limit for program in programs for part in program.parts
               if (limit := limit_of(part.analysis)) is not None]  # fmt: skip
     x = [value for point in points for value in (point.intensity, *_ends(point))]
@@ -262,10 +268,8 @@ def _with_interval(part: Part, point: Point) -> Point:
 
 def _marks(program: _Program, x_limits: Interval) -> Iterator[Mark]:
     """Yield what stands for a program and its parts: the program last, over the others."""
-    for part in reversed(program.parts):
-        if part.is_timed:
-            for direction, point in _points(part):
-                yield _mark(program, part, direction, point, x_limits)
+    for part, direction, point in reversed(program.points):
+        yield _mark(program, part, direction, point, x_limits)
     for part in _limited(program):
         yield _limit_mark(program, part)
     whole = program.parts[0]
@@ -373,8 +377,8 @@ def _stems(program: _Program, y_limits: Interval) -> Iterator[Line]:
             continue
         reached = [
             point.performance
-            for direction, point in _points(part)
-            if point.level == "dram" and direction == "both" and part.is_timed
+            for of, direction, point in program.points
+            if of is part and point.level == "dram" and direction == "both"
         ]
         low = reached[0] if reached else y_limits[0]
         yield Line(
@@ -389,8 +393,7 @@ def _ends(point: Point) -> tuple[float, ...]:
 
 def _key(programs: Sequence[_Program]) -> Iterator[Entry]:
     """Yield the key: the mark of each level, then the programs."""
-    levels = {point.level for program in programs for part in program.parts
-              for _, point in _points(part)}  # fmt: skip
+    levels = {point.level for program in programs for _, _, point in program.points}
     for level in sorted(levels, key=LEVELS.index, reverse=True):
         yield Entry(
             text=shown_name(level), shape=SHAPES[level],
@@ -440,8 +443,9 @@ def _controls(
 ) -> Iterator[Control]:
     """Yield what can be chosen, where there is a choice."""
     first = roofed[0]
-    points = [found for program in programs for part in program.parts for found in _points(part)]
-    marked = [level for level in reversed(LEVELS) if any(p.level == level for _, p in points)]
+    points = {point.level for program in programs for _, _, point in program.points}
+    points |= {"dram"} if any(_limited(program) for program in programs) else set()
+    marked = [level for level in reversed(LEVELS) if level in points]
     yield from _control("level", "Points over the bytes at", marked, initial=marked[:1],
                         titles=shown_name)  # fmt: skip
     bandwidths = [

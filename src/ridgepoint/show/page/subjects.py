@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ridgepoint.core.caution import Caution
-from ridgepoint.core.counts import LineCounts, Traffic
+from ridgepoint.core.counts import FunctionCounts, LineCounts, Traffic
+from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.units import format_si
-from ridgepoint.models.advice import Advice
 from ridgepoint.models.analysis import Analysis
-from ridgepoint.models.thresholds import CERTAIN
-from ridgepoint.models.work import Metric
+from ridgepoint.models.untimed import untimed_functions
+from ridgepoint.models.work import Metric, work_total
 from ridgepoint.show.page.document import (
     Advised,
     Coverage,
@@ -23,9 +22,8 @@ from ridgepoint.show.page.document import (
     RuledOut,
     SourceLine,
     Subject,
-    SubjectKind,
 )
-from ridgepoint.show.page.facts import facts, machine_facts
+from ridgepoint.show.page.facts import PartKind, facts, machine_facts
 from ridgepoint.show.page.records import ShownRecord
 from ridgepoint.show.symbols import shown_symbol
 from ridgepoint.show.tables.time_and_advice import shown_gain_of
@@ -33,6 +31,9 @@ from ridgepoint.show.verdict import verdict
 from ridgepoint.show.words import UNKNOWN, machine_title, percent, printable, shown_name
 from ridgepoint.show.work import shown_work
 
+_LEAST_TIME, _LEAST_AMOUNT = 0.001, 0.01
+"""Shares of a program's time, and of its instructions, work or bytes at a level, from which on all
+is told of a function; of others the table has the figures."""
 _MOST_LINES = 40
 """Of a function: those that executed most."""
 
@@ -46,84 +47,111 @@ class Part:
     subject : Subject
     analysis : Analysis
         Of it alone.
+    runtime : Estimate or None
+        Its time, however uncertain; None: nothing is known of it.
     is_timed : bool
         Whether its time is known well enough for a point.
     """
 
     subject: Subject
     analysis: Analysis
+    runtime: Estimate | None
     is_timed: bool
 
 
-def parts_of(record: ShownRecord, analysis: Analysis) -> tuple[Part, ...]:
-    """Return a measured program, its regions and its functions, in this order."""
-    whole = Part(
-        subject=_subject(record, analysis, analysis, key=record.key, kind="program",
-                         name=record.name, share=1.0),
-        analysis=analysis,
-        is_timed=analysis.measurement.timed is not None,
-    )  # fmt: skip
-    return (whole, *_regions(record, analysis), *_functions(record, analysis))
+def parts_of(record: ShownRecord, analysis: Analysis, *, minor: bool) -> tuple[Part, ...]:
+    """Return a measured program, its regions and its functions, in this order.
+
+    Parameters
+    ----------
+    record : ShownRecord
+    analysis : Analysis
+    minor : bool
+        Whether to return those functions too that hardly did anything.
+    """
+    own = (_part(record, analysis, analysis, key=record.key, kind="program", name=record.name),)
+    return (*own, *_regions(record, analysis), *_functions(record, analysis, minor))
 
 
 def _regions(record: ShownRecord, whole: Analysis) -> Iterator[Part]:
     counted = whole.measurement.counted
     for number, (region, part) in enumerate(zip(counted.regions, whole.regions, strict=True)):
-        subject = _subject(
-            record, whole, part, key=f"{record.key}/region/{number}", kind="region",
-            name=printable(region.name), share=_share(part, whole),
-        )  # fmt: skip
-        is_timed = part.measurement.timed is not None
-        yield Part(subject=subject, analysis=part, is_timed=is_timed)
+        key = f"{record.key}/region/{number}"
+        yield _part(record, whole, part, key=key, kind="region", name=printable(region.name))
 
 
-def _functions(record: ShownRecord, whole: Analysis) -> Iterator[Part]:
+def _functions(record: ShownRecord, whole: Analysis, minor: bool) -> Iterator[Part]:
     """Yield the functions that were timed, and those that were counted alone."""
-    for number, part in enumerate(whole.functions):
-        if part.analysis is None or part.counts is None:
+    for number, (counts, part, runtime) in enumerate(_alone(whole)):
+        if not minor and _is_minor(part, whole, _share(runtime, whole)):
             continue
-        share = _of(part.timed.runtime_s.median, whole)
-        subject = _subject(
-            record, whole, part.analysis, key=f"{record.key}/function/{number}", kind="function",
-            name=shown_symbol(part.counts.name, part.counts.object), share=share,
-            lines=part.counts.lines,
+        yield _part(
+            record, whole, part, key=f"{record.key}/function/{number}", kind="function",
+            name=shown_symbol(counts.name, counts.object), runtime=runtime, lines=counts.lines,
         )  # fmt: skip
-        is_timed = part.timed.relative_error <= CERTAIN
-        yield Part(subject=subject, analysis=part.analysis, is_timed=is_timed)
-    number = len(whole.functions)
-    for function, alone in whole.untimed_functions:
-        subject = _subject(
-            record, whole, alone, key=f"{record.key}/function/{number}", kind="function",
-            name=shown_symbol(function.name, function.object), share=None, lines=function.lines,
-        )  # fmt: skip
-        yield Part(subject=subject, analysis=alone, is_timed=False)
-        number += 1
 
 
-def _subject(
+def _alone(whole: Analysis) -> Iterator[tuple[FunctionCounts, Analysis, Estimate | None]]:
+    """Yield each function that was counted, its analysis alone, and its time."""
+    for each in whole.functions:
+        if each.analysis is not None and each.counts is not None:
+            yield each.counts, each.analysis, each.timed.runtime_s
+    for counts, alone in untimed_functions(whole):
+        yield counts, alone, None
+
+
+def _part(
     record: ShownRecord,
     whole: Analysis,
     part: Analysis,
     *,
     key: str,
-    kind: SubjectKind,
+    kind: PartKind,
     name: str,
-    share: float | None,
+    runtime: Estimate | None = None,
     lines: Sequence[LineCounts] = (),
-) -> Subject:
-    is_whole = kind == "program"
-    return Subject(
+) -> Part:
+    """Return a program or a part of it; a time that is uncertain is given apart."""
+    is_whole, timed = kind == "program", part.measurement.timed
+    runtime = runtime if timed is None else timed.runtime_s
+    share = 1.0 if is_whole else _share(runtime, whole)
+    parent = None if is_whole else record.key
+    if kind == "function" and _is_minor(part, whole, share):
+        subject = Subject(key=key, name=name, kind=kind, parent=parent, share=share)
+        return Part(subject=subject, analysis=part, runtime=runtime, is_timed=timed is not None)
+    subject = Subject(
         key=key,
         name=name,
         kind=kind,
-        parent=None if is_whole else record.key,
+        parent=parent,
         share=share,
-        facts=(*_verdict(part), *facts(part, kind=kind)),
-        advice=tuple(_advised(whole, part, name, is_whole=is_whole)),
+        facts=(*_verdict(part), *facts(part, kind=kind, uncertain=runtime)),
+        advice=tuple(_advised(whole if is_whole else part)),
         ruled_out=tuple(_ruled_out(part)),
         cautions=tuple(_doubts(part) if is_whole else ()),
         lines=tuple(_source_lines(lines, part.metric)),
     )
+    return Part(subject=subject, analysis=part, runtime=runtime, is_timed=timed is not None)
+
+
+def _is_minor(part: Analysis, whole: Analysis, share: float | None) -> bool:
+    """Return whether a function did too little of anything for what it did to matter."""
+    if share is not None and share >= _LEAST_TIME:
+        return False
+    own, every = part.measurement, whole.measurement
+    amounts = [
+        (own.counted.counts.instructions, every.counted.counts.instructions),
+        *(
+            (traffic.known_bytes, whole_traffic.known_bytes)
+            for traffic in own.counted.traffic
+            if (whole_traffic := every.traffic_at(traffic.level)) is not None
+        ),
+        (
+            work_total(own.counted.counts, part.metric) or 0,
+            work_total(every.counted.counts, part.metric) or 0,
+        ),
+    ]
+    return all(amount < _LEAST_AMOUNT * total for amount, total in amounts if total)
 
 
 def _verdict(analysis: Analysis) -> Iterator[Fact]:
@@ -134,23 +162,30 @@ def _verdict(analysis: Analysis) -> Iterator[Fact]:
         yield Fact(key="verdict", name="verdict", text=printable(text), source="docs/placing.md")
 
 
-def _advised(whole: Analysis, part: Analysis, name: str, *, is_whole: bool) -> Iterator[Advised]:
-    """Yield the advice on a program, or what of it is about a part."""
-    for advice in whole.advice if is_whole else part.advice:
+def _advised(analysis: Analysis) -> Iterator[Advised]:
+    """Yield what to do next."""
+    for advice in analysis.advice:
         yield Advised(
-            seen=printable(f"{advice.about}: {advice.seen}" if _is_elsewhere(advice, name)
-                           else advice.seen),
+            seen=printable(f"{advice.about}: {advice.seen}"),
             what=printable(advice.what),
             gain=shown_gain_of(advice),
-        )  # fmt: skip
-
-
-def _is_elsewhere(advice: Advice, name: str) -> bool:
-    return advice.about != name
+        )
 
 
 def _ruled_out(analysis: Analysis) -> Iterator[RuledOut]:
-    return iter(())
+    """Yield what does not hold it back, and what may and is not known to."""
+    for cause in analysis.causes:
+        if cause.standing == "ruled out":
+            yield RuledOut(what=printable(cause.what), why=printable(cause.why))
+    if analysis.measurement.timed is None:
+        return  # little is known then of anything that takes time
+    for cause in analysis.causes:
+        if cause.standing == "unknown":
+            settle = f"; to know: {cause.settle}" if cause.settle else ""
+            yield RuledOut(
+                what=printable(f"not ruled out: {cause.what}"),
+                why=printable(f"{cause.why}{settle}"),
+            )
 
 
 def _doubts(analysis: Analysis) -> Iterator[Doubt]:
@@ -186,17 +221,12 @@ def _moved(part: Traffic) -> str:
     return UNKNOWN if part.total_bytes is None else format_si(part.total_bytes, "B")
 
 
-def _share(part: Analysis, whole: Analysis) -> float | None:
-    timed = part.measurement.timed
-    return None if timed is None else _of(timed.runtime_s.median, whole)
-
-
-def _of(seconds: float, whole: Analysis) -> float | None:
-    """Return which share of a program's time some seconds are."""
+def _share(runtime: Estimate | None, whole: Analysis) -> float | None:
+    """Return which share of a program's time something took."""
     timed = whole.measurement.timed
-    if timed is None or not timed.runtime_s.median or not math.isfinite(seconds):
+    if runtime is None or timed is None or not timed.runtime_s.median:
         return None
-    return seconds / timed.runtime_s.median
+    return runtime.median / timed.runtime_s.median
 
 
 def machine_subject(key: str, machine: Machine) -> Subject:

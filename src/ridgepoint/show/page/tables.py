@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ridgepoint.core.resources import LEVELS
 from ridgepoint.core.units import format_si
@@ -37,11 +38,11 @@ def parts_table(shown: Sequence[Shown], metric: Metric) -> Table:
     ]  # fmt: skip
     several = len(shown) > 1
     return Table(
-        name="parts",
+        name="programs and their parts",
         columns=tuple(_columns(levels, WORK_UNITS[metric], several=several)),
         rows=tuple(
             Row(
-                cells=tuple(_cells(record, part, levels, several=several)),
+                cells=_explained(part, _cells(record, part, levels, several=several)),
                 subject=part.subject.key,
                 tags=tags,
             )
@@ -49,6 +50,12 @@ def parts_table(shown: Sequence[Shown], metric: Metric) -> Table:
             for part in parts
         ),
     )
+
+
+def _explained(part: Part, cells: Sequence[Cell]) -> tuple[Cell, ...]:
+    """Return cells that only name facts which the part has."""
+    known = {"", *(fact.key for fact in part.subject.facts)}
+    return tuple(cell if cell.fact in known else replace(cell, fact="") for cell in cells)
 
 
 def _columns(levels: Sequence[str], unit: str, *, several: bool) -> list[Column]:
@@ -84,8 +91,7 @@ def _columns(levels: Sequence[str], unit: str, *, several: bool) -> list[Column]
 def _cells(record: ShownRecord, part: Part, levels: Sequence[str], *, several: bool) -> list[Cell]:
     analysis, subject = part.analysis, part.subject
     measurement, placement = analysis.measurement, analysis.placement
-    timed = measurement.timed
-    runtime = None if timed is None else timed.runtime_s.median
+    runtime = None if part.runtime is None else part.runtime.median
     performance = None if placement is None else placement.performance_per_s
     efficiency = None if placement is None else placement.efficiency
     advice = subject.advice

@@ -115,6 +115,7 @@ _HOMES = {
     # Draw.
     "charts": "show.charts:",
     "plot": "show.presenter",
+    "report": "show.page.writing",
 }
 
 if TYPE_CHECKING:
@@ -203,6 +204,7 @@ if TYPE_CHECKING:
     from ridgepoint.published.perceptrons import recommendation_model as recommendation_model
     from ridgepoint.regions import region as region
     from ridgepoint.show import charts as charts
+    from ridgepoint.show.page.writing import report as report
     from ridgepoint.show.presenter import plot as plot
 
     bops = source

@@ -28,6 +28,7 @@ _AS_JSON = (
     "matmul", "heat", "norm", "stopped", "three-ranks", "mixed", "untimed", "doubtful",
     "bench", "gpu", "three-nodes", "e5645",
 )  # fmt: skip
+_REPORTED = ("heat", "sort", "crowded", "untimed", "stopped", "three-ranks", "cluster", "bench")
 _MACHINES = ("vm", "gpu", "bench", "small", "networked", "cluster", "three-nodes")
 _JOBS = "--core-rate 8Gflop/s --cores 8 --memory 16GB/s --link 2GB/s"
 _PUBLISHED = ("cascade-lake", "e5645", "h200")
@@ -118,6 +119,9 @@ def _kept() -> dict[str, str]:
         "run/together-drawn": "plot matmul heat solver triad -o {written}.svg",
         "run/bops-drawn": "plot sort tensors --work bops -o {written}.svg",
         "run/records-as": "show single cached --json",
+        **{f"report/{name}": f"report {name} -o {{written}}.html" for name in _REPORTED},
+        "report/together": "report two-cores triad mixed -o {written}.html",
+        "report/drawn": "plot single --machine small -o {written}.html",
     }
 
 

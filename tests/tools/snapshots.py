@@ -27,7 +27,7 @@ from unittest import mock
 SHOWN = Path(__file__).parents[1] / "snapshots" / "shown"
 _ENVIRONMENT = {"COLUMNS": "80", "LANG": "C.UTF-8", "TZ": "UTC"}
 _PASSED_ON = ("HOME", "PATH", "TMPDIR", "MPLCONFIGDIR")
-_PICTURES = (".svg", ".png", ".pdf")
+_PICTURES = (".svg", ".png", ".pdf", ".html")
 _AGAIN = "results.json"
 """What a suite that read its results writes: the same."""
 
@@ -77,6 +77,7 @@ def bench() -> Iterator[Bench]:
 
 def take(name: str, case: Case, at: Bench) -> dict[str, str]:
     """Return what a case prints and writes, by the names of the files that it is kept in."""
+    import page_as_text
     import pictures_as_text
 
     shutil.rmtree(at.written, ignore_errors=True)
@@ -97,7 +98,7 @@ def take(name: str, case: Case, at: Bench) -> dict[str, str]:
             status = main(shlex.split(words))
     taken = {
         f"{path.relative_to(at.written)}{'.txt' if path.suffix in _PICTURES else ''}":
-        path.read_text(encoding="utf-8")
+        page_as_text.said(path) if path.suffix == ".html" else path.read_text(encoding="utf-8")
         for path in sorted(at.written.rglob("*"))
         if path.is_file() and path.name != _AGAIN
     }  # fmt: skip

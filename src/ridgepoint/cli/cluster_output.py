@@ -27,9 +27,10 @@ def show_cluster(cluster: MeasuredCluster, *, as_json: bool) -> None:
 def write_cluster(cluster: MeasuredCluster, outputs: Sequence[Path]) -> None:
     """Write bandwidth and time over the size of messages to each file."""
     if outputs:
+        from ridgepoint.cli.pictures import save_picture
         from ridgepoint.show.charts.network import network_page
-        from ridgepoint.show.draw_mpl import save
+        from ridgepoint.show.page.build import page_of
+        from ridgepoint.show.page.records import ShownRecord
 
-        page = network_page(cluster)
-        for path in outputs:
-            save(page, path)
+        shown = ShownRecord(key="measured", value=cluster)
+        save_picture(network_page(cluster), outputs, page=lambda: page_of([shown]))

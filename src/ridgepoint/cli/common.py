@@ -152,7 +152,8 @@ def output_option(what: str) -> Callable[[_Command], _Command]:
         multiple=True,
         type=click.Path(path_type=Path, dir_okay=False),
         metavar="FILE",
-        help=f"Write {what} to FILE: .svg, .png or .pdf by its ending. May be repeated.",
+        help=f"Write {what} to FILE: .svg, .png or .pdf by its ending, or .html for a page that a "
+        "browser opens. May be repeated.",
     )
 
 
@@ -331,7 +332,7 @@ def require_figure_endings(paths: tuple[Path, ...], *, also: tuple[str, ...] = (
     RidgepointError
         If an ending is unknown, or the folder is not there.
     """
-    known = (".svg", ".png", ".pdf", *also)
+    known = (".svg", ".png", ".pdf", ".html", *also)
     for path in paths:
         if path.suffix.lower() not in known:
             raise RidgepointError(

@@ -135,10 +135,10 @@ def command(
         markdown=markdown,
     )
     if outputs:
-        from ridgepoint.cli.output import save_figure
+        from ridgepoint.cli.pictures import save_picture
         from ridgepoint.show.charts.compare import comparison_chart
 
-        save_figure(comparison_chart(comparisons), outputs)
+        save_picture(comparison_chart(comparisons), outputs)
     return _status(judged, allow_unknown=allow_unknown)
 
 

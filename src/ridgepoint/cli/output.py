@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ridgepoint.cli.common import console, print_json
+from ridgepoint.cli.pictures import is_page, save_picture
 from ridgepoint.cli.tables import beside
 from ridgepoint.core import documents
 from ridgepoint.core.documents import fields_of, render
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from ridgepoint.cli.view_options import Viewing
     from ridgepoint.core.table import Table
     from ridgepoint.show.chart import Chart, Page
+    from ridgepoint.show.page.document import PageDocument
 
 _PLOT_COLUMNS = 78
 _PLOT_LINES = 22
@@ -49,8 +51,17 @@ def show_machine(machine: Machine, *, as_json: bool, every_caution: bool = False
 
 
 def write_machine(machine: Machine, outputs: Sequence[Path]) -> None:
-    """Write a machine's roofline to each file."""
-    save_figure(roofline_chart(machine), outputs)
+    """Write a machine's roofline to each file; to a page all its views."""
+    if outputs:
+        save_picture(roofline_chart(machine), outputs, page=lambda: _page(machine))
+
+
+def _page(value: Analysis | Machine) -> PageDocument:
+    """Return the page of a result that was just measured."""
+    from ridgepoint.show.page.build import page_of
+    from ridgepoint.show.page.records import ShownRecord
+
+    return page_of([ShownRecord(key="measured", value=value)])
 
 
 def show_comparison(
@@ -132,14 +143,12 @@ def write_explanations(explanations: Sequence[Explanation], outputs: Sequence[Pa
     """Write the plot of all samples to each file."""
     if outputs:
         from ridgepoint.show.charts.samples import samples_page
-        from ridgepoint.show.draw_mpl import save
 
         page = samples_page(
             (explained.ceiling, [sample.rate for sample in explained.samples])
             for explained in explanations
         )
-        for path in outputs:
-            save(page, path)
+        save_picture(page, outputs)
 
 
 def show_run(
@@ -199,7 +208,9 @@ def _print_run(
 
 
 def write_run(analysis: Analysis, outputs: Sequence[Path], viewing: Viewing) -> None:
-    """Write a measured program to each file: its report to .json, its figure to the others.
+    """Write a measured program to each file: its report to .json, all its views to a page.
+
+    The others get its figure.
 
     The figure of a distributed program is the Ridgeline, if the machine has a network and nothing
     is asked for that only a roofline shows. Without a machine there is no figure.
@@ -208,12 +219,17 @@ def write_run(analysis: Analysis, outputs: Sequence[Path], viewing: Viewing) -> 
     for path in documents:
         document = render(report(analysis, viewing.others)).encode()
         replace_file(path, document, what="the report")
-    figures = [path for path in outputs if path not in documents]
+    pages = [path for path in outputs if is_page(path)]
+    for path in pages:
+        from ridgepoint.show.page.assemble import write_page
+
+        write_page(_page(analysis), path)
+    figures = [path for path in outputs if path not in documents and path not in pages]
     if analysis.machine is None or not figures:
         return
     if not viewing.is_plain or not _write_ridgeline(analysis, analysis.machine, figures):
         views = viewing.of(analysis.measurement)
-        save_figure(roofline_picture(analysis.machine, [analysis], views=views), figures)
+        save_picture(roofline_picture(analysis.machine, [analysis], views=views), figures)
 
 
 def _write_ridgeline(analysis: Analysis, machine: Machine, outputs: Sequence[Path]) -> bool:
@@ -237,7 +253,7 @@ def _write_ridgeline(analysis: Analysis, machine: Machine, outputs: Sequence[Pat
         )
         return False
     ridgeline, nodes = nodes_on_ridgeline(measurement, machine, metric=metric)
-    save_figure(ridgeline_page(ridgeline, [nodes], notes=ridgeline_notes(analysis)), outputs)
+    save_picture(ridgeline_page(ridgeline, [nodes], notes=ridgeline_notes(analysis)), outputs)
     return True
 
 
@@ -258,7 +274,7 @@ def show_plot(chart: Chart | Page, *, stderr: bool) -> None:
 def draw_chart(chart: Chart | Page, outputs: Sequence[Path]) -> None:
     """Write a chart to each file; without one, print it as text."""
     if outputs:
-        save_figure(chart, outputs)
+        save_picture(chart, outputs)
     else:
         show_plot(chart, stderr=False)
 
@@ -293,14 +309,4 @@ def write_latency(machine: Machine, outputs: Sequence[Path]) -> None:
         return
     from ridgepoint.show.charts.latency import latency_chart
 
-    save_figure(latency_chart(machine), outputs)
-
-
-def save_figure(chart: Chart | Page, outputs: Sequence[Path]) -> None:
-    """Write a chart to each file, in the format of its ending."""
-    if outputs:
-        # Imported here: matplotlib takes a second.
-        from ridgepoint.show.draw_mpl import save
-
-        for path in outputs:
-            save(chart, path)
+    save_picture(latency_chart(machine), outputs)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ridgepoint.models.pipeline.assessment import Assessment
     from ridgepoint.models.pipeline.devices import Assignment
     from ridgepoint.models.pipeline.observation import Observation
+    from ridgepoint.show.page.document import View
 
 _EXAMPLE = "imaging"
 _LONGEST_FOLDER = 60
@@ -146,6 +147,16 @@ def pipelines_of(file: Path, archive_path: Path | None) -> list[Shown]:
     return [_shown(case, case.assess()) for case in cases.cases]
 
 
+def views_of(pipelines: Sequence[Shown]) -> list[View]:
+    """Return a view of a page for each pipeline."""
+    from ridgepoint.show.page.pipeline_view import pipeline_view
+
+    return [
+        pipeline_view(each.assessment, each.gains, each.advised, number=number)
+        for number, each in enumerate(pipelines)
+    ]
+
+
 def _shown(case: Case, assessment: Assessment) -> Shown:
     from ridgepoint.cli.pipeline_report import Shown
     from ridgepoint.models.pipeline.advice import pipeline_advice
@@ -187,12 +198,15 @@ def _draw(
     """Write the figures that were asked for."""
     if not outputs and folder is None:
         return
+    from ridgepoint.cli.pictures import save_picture
     from ridgepoint.show.charts import pipeline
     from ridgepoint.show.charts.pipeline_bars import observation_chart
     from ridgepoint.show.draw_mpl import save
+    from ridgepoint.show.page.build import page_of
 
-    for path in outputs:
-        save(pipeline.pipeline_page(shown[0].assessment), path)
+    if outputs:
+        whole = pipeline.pipeline_page(shown[0].assessment)
+        save_picture(whole, outputs, page=lambda: page_of([], views=views_of(shown)))
     if folder is None:
         return
     names = folder_names([one.assessment.pipeline.name for one in shown])

@@ -259,7 +259,8 @@ class _Drawn:
 
     def draw(self, viewing: Viewing, outputs: Sequence[Path], *, as_json: bool) -> None:
         """Draw the roofline, print the points, and say if a roof is missing."""
-        from ridgepoint.cli.output import save_figure, show_plot
+        from ridgepoint.cli.output import show_plot
+        from ridgepoint.cli.pictures import save_picture
         from ridgepoint.show.charts.roofline import roofline_picture
         from ridgepoint.show.data_tables.others import points_tables
 
@@ -271,7 +272,7 @@ class _Drawn:
             metric=self.metric,
             views=viewing.of(measured),
         )
-        save_figure(picture, outputs)
+        save_picture(picture, outputs)
         with beside(lambda: points_tables(self._document()), as_json=as_json) as is_shown:
             if as_json:
                 common.print_json(self._document())

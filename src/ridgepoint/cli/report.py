@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ridgepoint.cli import common, completing
+from ridgepoint.cli.pictures import PAGE_ENDINGS
 
 if TYPE_CHECKING:
     from ridgepoint.kept.archive import Archive
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from ridgepoint.show.page.document import View
     from ridgepoint.show.page.records import ShownRecord
 
-_ENDINGS = (".html", ".htm", ".json")
+_ENDINGS = (*PAGE_ENDINGS, ".json")
 
 
 @click.command("report")
@@ -74,14 +75,9 @@ def command(
 
 def _pipelines(files: tuple[Path, ...], archive_path: Path | None) -> list[View]:
     """Return a view for each pipeline of some files."""
-    from ridgepoint.cli.pipeline import pipelines_of
-    from ridgepoint.show.page.pipeline_view import pipeline_view
+    from ridgepoint.cli.pipeline import pipelines_of, views_of
 
-    every = [shown for file in files for shown in pipelines_of(file, archive_path)]
-    return [
-        pipeline_view(each.assessment, each.gains, each.advised, number=number)
-        for number, each in enumerate(every)
-    ]
+    return views_of([shown for file in files for shown in pipelines_of(file, archive_path)])
 
 
 def shown_records(

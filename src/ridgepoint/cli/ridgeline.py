@@ -345,12 +345,11 @@ def _draw(
         raise click.UsageError(f"--plane {axis} needs the bandwidth of {plane.link}: give {option}")
     if not outputs and folder is None:
         return
+    from ridgepoint.cli.pictures import save_picture
     from ridgepoint.show.charts.ridgeline import ridgeline_page
-    from ridgepoint.show.draw_mpl import save
 
     figure = ridgeline_page(shown.ridgeline, shown.trajectories, notes=shown.notes, plane=plane)
-    for path in outputs:
-        save(figure, path)
+    save_picture(figure, outputs)
     if folder is not None:
         from ridgepoint.show.charts.ridgeline_paper import save_all
 

@@ -202,11 +202,13 @@ def command(
         return 0
     study, law = _study(case, runs_file, options)
     if outputs:
+        from ridgepoint.cli.pictures import save_picture
         from ridgepoint.show.charts.scaling import scaling_chart
-        from ridgepoint.show.draw_mpl import save
+        from ridgepoint.show.page.build import page_of
+        from ridgepoint.show.page.scaling_view import scaling_view
 
-        for path in outputs:
-            save(scaling_chart(study, law=law), path)
+        chart = scaling_chart(study, law=law)
+        save_picture(chart, outputs, page=lambda: page_of([], views=[scaling_view(study, law=law)]))
     if folder is not None:
         from ridgepoint.cli.scale_output import draw_figures
 

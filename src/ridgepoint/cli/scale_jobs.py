@@ -87,12 +87,12 @@ def _study(path: Path, options: Mapping[str, Any]) -> SharingStudy:
 
 
 def _draw(study: SharingStudy, outputs: Sequence[Path], folder: Path | None) -> None:
+    from ridgepoint.cli.pictures import save_picture
     from ridgepoint.show.charts.sharing import sharing_page
     from ridgepoint.show.draw_mpl import save
 
     page = sharing_page(study)
-    for path in outputs:
-        save(page, path)
+    save_picture(page, outputs)
     if folder is not None:
         save(page, common.made_folder(folder) / "placements.svg")
 

@@ -193,7 +193,13 @@ def _discs(
             label=Label(text=text, is_bold=True) if is_named else None,
             name=printable(stage.stage.name),
             summary=_summary(stage, unit),
+            subject=stage_key(number),
         )
+
+
+def stage_key(number: int) -> str:
+    """Return the key of a stage as what marks, bars and rows speak of."""
+    return f"stage/{number}"
 
 
 def _summary(stage: StageFigures, unit: str) -> str:
@@ -276,5 +282,6 @@ def _pieces(
             label=Label(text=str(number + 1), is_bold=True),
             name=name,
             summary=shown_time(seconds, digits=3),
+            subject=stage_key(number),
         )
         end += seconds

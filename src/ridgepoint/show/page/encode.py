@@ -26,7 +26,7 @@ def page_json(document: PageDocument) -> bytes:
     What is usual is in its ``defaults``, by class and field.
     """
     defaults = {kind.__name__: _usual(kind) for kind in _CLASSES}
-    whole = _compact(document)
+    whole = {one.name: _compact(getattr(document, one.name)) for one in fields(document)}
     return documents.encode_plain({"schema": document.schema, "defaults": defaults, **whole})
 
 

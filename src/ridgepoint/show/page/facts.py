@@ -7,17 +7,16 @@ from typing import Literal
 
 from ridgepoint.core.counts import Counts, Traffic
 from ridgepoint.core.estimate import Estimate
-from ridgepoint.core.machine import Machine
 from ridgepoint.core.measurement import Measurement
 from ridgepoint.core.resources import LEVELS, RESOURCES
 from ridgepoint.core.units import format_si
 from ridgepoint.models.analysis import Analysis
-from ridgepoint.models.dc_ceilings import dc_place
 from ridgepoint.models.own_roofs import COMPUTE
 from ridgepoint.models.placement import Placement
 from ridgepoint.models.thresholds import SAME
 from ridgepoint.models.traffic_ranges import intensity_range
 from ridgepoint.models.work import WORK_UNITS, Metric, hardly_any, work_total
+from ridgepoint.show.page.dc_facts import dc_facts
 from ridgepoint.show.page.document import Fact, Input
 from ridgepoint.show.words import (
     UNKNOWN,
@@ -29,15 +28,11 @@ from ridgepoint.show.words import (
     shown_cores,
     shown_intensity,
     shown_name,
-    shown_pattern,
-    shown_share,
     tolerance,
-    with_interval,
     with_quartiles,
 )
 
 ROOFLINE = "Williams, Waterman and Patterson, CACM 52(4), 2009, doi:10.1145/1498765.1498785"
-DC_ROOFLINE = "Wang et al., BOPS, not FLOPS!, arXiv:1801.09212, Eqs. (4) to (8)"
 _METHOD, _COUNTING = "docs/method.md", "docs/counting.md"
 PartKind = Literal["program", "region", "function"]
 _TIMES: dict[PartKind, str] = {
@@ -64,7 +59,7 @@ def facts(
     placement = analysis.placement
     found = [*_time(analysis.measurement, kind, uncertain), *_work(analysis), *_traffic(analysis)]
     if placement is not None:
-        found += [*_performance(placement), *_bound(placement), *_dc_ceilings(placement)]
+        found += [*_performance(placement), *_bound(placement), *dc_facts(placement)]
     return tuple(found)
 
 
@@ -350,39 +345,6 @@ def _efficiency(placement: Placement) -> Fact:
     )
 
 
-def _dc_ceilings(placement: Placement) -> Iterator[Fact]:
-    """Yield a program's place below the ceilings for basic operations: Eqs. (4) to (8)."""
-    place = dc_place(placement)
-    if place is None:
-        return
-    peak, last = place.peak_share, place.next
-    yield Fact(
-        key="peak-share",
-        name="efficiency by Eq. (5)",
-        text=f"{UNKNOWN}: it was not timed" if peak is None else percent(peak),
-        how="Its BOPS over the peak.",
-        source=DC_ROOFLINE,
-    )
-    yield Fact(
-        key="ceiling",
-        name="next ceiling",
-        text=f"{UNKNOWN}: it was not timed"
-        if last is None
-        else f"{last.ceiling.name}, which allows {shown_amount(last.attained, 'BOP/s')}",
-        how="The lowest ceiling that it does not pass, by Eq. (7) with each ceiling in place of "
-        "the peak or the bandwidth.",
-        inputs=tuple(
-            Input(
-                name=f"{shown_name(below.ceiling.resource)}, {below.ceiling.name}",
-                text=f"attained {shown_amount(below.attained, 'BOP/s')}, "
-                f"reached {shown_share(below.share)}",
-            )
-            for below in place.below
-        ),
-        source=DC_ROOFLINE,
-    )
-
-
 def _needed(placement: Placement) -> Iterator[Input]:
     """Yield the time of each limit: its amount over its rate."""
     bound, machine = placement.bound, placement.machine
@@ -404,45 +366,6 @@ def _needed(placement: Placement) -> Iterator[Input]:
 
 def _name_of(constraint: str) -> str:
     return shown_name(constraint) if constraint in RESOURCES else constraint
-
-
-def machine_facts(machine: Machine) -> tuple[Fact, ...]:
-    """Return each ceiling of a machine, with its samples and what ran."""
-    return tuple(
-        Fact(
-            key=f"ceiling-{number}",
-            name=f"{shown_name(ceiling.resource)} {shown_pattern(ceiling.name)}, "
-            f"{shown_cores(ceiling.threads)}"
-            + (f" of {printable(ceiling.part)}" if ceiling.part else ""),
-            text=f"{UNKNOWN}: {printable(ceiling.cautions[0].seen)}"
-            if ceiling.rate is None
-            else _rate_text(ceiling.rate, ceiling.unit),
-            how=_how_measured(ceiling.detail, ceiling.theory, ceiling.theoretical, ceiling.unit),
-            samples=ceiling.rate.samples if ceiling.rate and ceiling.rate.n > 1 else None,
-            samples_unit=_shown_unit(ceiling.unit),
-            source=printable(ceiling.source or machine.source or "docs/ceilings.md"),
-        )
-        for number, ceiling in enumerate(machine.ceilings)
-    )
-
-
-def _how_measured(
-    detail: str | None, theory: str | None, theoretical: float | None, unit: str
-) -> str:
-    parts = [] if detail is None else [f"What ran: {printable(detail)}."]
-    if theoretical is not None:
-        why = f" ({printable(theory)})" if theory else ""
-        parts.append(f"In theory {format_si(theoretical, _shown_unit(unit))}{why}.")
-    return " ".join(parts)
-
-
-def _rate_text(rate: Estimate, unit: str) -> str:
-    text = with_interval(rate, lambda value: format_si(value, _shown_unit(unit)))
-    return text if rate.n == 1 else f"{text}, n = {rate.n}"
-
-
-def _shown_unit(unit: str) -> str:
-    return unit.replace("byte", "B")
 
 
 def _input(name: str, estimate: Estimate, unit: str) -> Input:

@@ -9,12 +9,11 @@ from ridgepoint.models.pipeline.advice import KINDS, StageAdvice
 from ridgepoint.models.pipeline.assessment import Assessment, StageFigures
 from ridgepoint.models.pipeline.sensitivity import Sensitivity
 from ridgepoint.show.chart import Page
-from ridgepoint.show.charts.pipeline import pipeline_charts
+from ridgepoint.show.charts.pipeline import pipeline_charts, stage_key
 from ridgepoint.show.page.document import (
     Advised,
     Cell,
     Column,
-    Doubt,
     Fact,
     Input,
     Row,
@@ -22,6 +21,7 @@ from ridgepoint.show.page.document import (
     Table,
     View,
 )
+from ridgepoint.show.page.subjects import doubt
 from ridgepoint.show.words import percent, printable, shown_intensity, shown_time, with_interval
 
 MEMO = "SDP memo 54, Eqs. (3) to (11)"
@@ -58,14 +58,14 @@ def pipeline_view(
             name="stages",
             columns=tuple(_columns(unit)),
             rows=tuple(
-                Row(cells=tuple(_cells(stage, unit)), subject=f"{key}/{index}")
+                Row(cells=tuple(_cells(stage, unit)), subject=stage_key(index))
                 for index, stage in enumerate(assessment.stages)
             ),
         ),
         subjects=(
             _whole(assessment, key),
             *(
-                _subject(stage, f"{key}/{index}", key, advised, unit)
+                _subject(stage, stage_key(index), key, advised, unit)
                 for index, stage in enumerate(assessment.stages)
             ),
         ),
@@ -181,9 +181,5 @@ def _whole(assessment: Assessment, key: str) -> Subject:
         kind="program",
         share=1.0,
         facts=tuple(facts),
-        cautions=tuple(
-            Doubt(code=caution.code, text=printable(f"{caution.seen}; {caution.remedy}"),
-                  matters=True)
-            for caution in assessment.cautions
-        ),
+        cautions=tuple(doubt(caution, matters=True) for caution in assessment.cautions),
     )  # fmt: skip

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from ridgepoint.core.counts import Traffic
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Machine
+from ridgepoint.core.measurement import Timing
 from ridgepoint.core.ranks import Rank
 from ridgepoint.core.units import format_si, format_size
 from ridgepoint.models.analysis import Analysis
@@ -17,9 +18,19 @@ from ridgepoint.show.chart import Axis, Chart, Entry, Interval, Line, Mark
 from ridgepoint.show.charts.miss_curve import miss_curve_chart
 from ridgepoint.show.charts.program_marks import letter_of
 from ridgepoint.show.charts.ridgeline import ridgeline_page
-from ridgepoint.show.page.document import Cell, Column, Fact, Row, Subject, Table, View
+from ridgepoint.show.page.document import (
+    Cell,
+    Column,
+    Doubt,
+    Fact,
+    Row,
+    Subject,
+    Table,
+    View,
+)
 from ridgepoint.show.page.pictures import picture_view
 from ridgepoint.show.page.records import ShownRecord
+from ridgepoint.show.page.subjects import doubt
 from ridgepoint.show.tables.rank_table import ridgeline_notes
 from ridgepoint.show.words import (
     percent,
@@ -292,17 +303,24 @@ def runs_view(records: Sequence[tuple[ShownRecord, Estimate]]) -> View:
         table=_runs_table(records),
         subjects=tuple(
             Subject(key=f"{record.key}/runs", name=record.name, kind="program",
-                    facts=tuple(_run_facts(time)))
+                    facts=tuple(_run_facts(time)), cautions=_of_timing(record))
             for record, time in records
         ),
     )  # fmt: skip
 
 
+def _of_timing(record: ShownRecord) -> tuple[Doubt, ...]:
+    """Return why a program was not counted, and all doubts about its times."""
+    if not isinstance(record.value, Timing):
+        return ()
+    return tuple(doubt(caution, matters=True) for caution in record.value.all_cautions)
+
+
 def _run_facts(time: Estimate) -> Iterator[Fact]:
     yield Fact(
         key="runtime", name="T, runtime", text=with_quartiles(time, "s"),
-        how="The median of the runs; its 95 % interval by order statistics, which assumes nothing "
-        "about their distribution.",
+        how="The median of the runs. Of six or more it has a 95 % interval, by order statistics, "
+        "which assume nothing about their distribution.",
         samples=time.samples if time.n > 1 else None, samples_unit="s", source="docs/method.md",
     )  # fmt: skip
 

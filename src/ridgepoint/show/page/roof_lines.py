@@ -10,7 +10,7 @@ from ridgepoint.core.machine import Machine
 from ridgepoint.core.resources import LEVELS, RESOURCES
 from ridgepoint.core.units import format_si
 from ridgepoint.models.every_roof import (
-    DIRECTIONS,
+    Direction,
     Roof,
     every_bandwidth,
     every_peak,
@@ -31,6 +31,8 @@ class RoofSet:
     cores : float
     precisions : tuple of str
         Whose peaks are drawn; known to the machine.
+    directions : tuple of str
+        Which bytes can be chosen.
     tags : mapping of str to str
         Of all of them: the machine and the cores, where these can be chosen.
     """
@@ -38,13 +40,14 @@ class RoofSet:
     machine: Machine
     cores: float
     precisions: tuple[str, ...]
+    directions: tuple[Direction, ...]
     tags: Tags
 
     def lines(self, x_limits: Interval, y_limits: Interval) -> Iterator[Line]:
         """Yield the roofs within the frame, each in the pieces that can be chosen apart."""
         peaks = every_peak(self.machine, cores=self.cores, precisions=self.precisions)
         bandwidths = every_bandwidth(self.machine, cores=self.cores)
-        for direction in DIRECTIONS:
+        for direction in self.directions:
             along = [roof for roof in bandwidths if roof.direction == direction]
             tags = {**self.tags, "bandwidth": direction}
             yield from self._slopes(along, peaks, tags, x_limits, y_limits)

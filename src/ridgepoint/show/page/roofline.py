@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from ridgepoint.core.machine import Machine
+from ridgepoint.core.presenting import amount
 from ridgepoint.core.resources import LEVELS
 from ridgepoint.models.analysis import Analysis
 from ridgepoint.models.every_roof import (
@@ -17,14 +17,13 @@ from ridgepoint.models.every_roof import (
     every_peak,
     measured_cores,
 )
-from ridgepoint.models.points import Point, limit_of, points_along, says_nothing
+from ridgepoint.models.points import limit_of, says_nothing
 from ridgepoint.models.roofs import known_precisions
 from ridgepoint.models.work import WORK_UNITS, Metric, used_precisions, work_by_resource
 from ridgepoint.show.axes import widened
-from ridgepoint.show.chart import Chart, Entry, Interval, Label, Line, Mark, Tags
-from ridgepoint.show.charts.program_marks import SHAPES, letter_of
+from ridgepoint.show.chart import Chart, Entry, Interval, Tags
+from ridgepoint.show.charts.program_marks import SHAPES
 from ridgepoint.show.charts.roof_lines import (
-    HEADROOM,
     intensity_axis,
     machine_frame,
     performance_axis,
@@ -34,62 +33,22 @@ from ridgepoint.show.charts.subjects import absences_of, summary_of
 from ridgepoint.show.page.document import Control, Option, View
 from ridgepoint.show.page.records import ShownRecord
 from ridgepoint.show.page.roof_lines import RoofSet, levels_of
-from ridgepoint.show.page.subjects import Part, coverage_of, parts_of
+from ridgepoint.show.page.roofline_marks import Program, ends_of, limited, marks_of, stems_of
+from ridgepoint.show.page.subjects import coverage_of, parts_of
 from ridgepoint.show.page.tables import parts_table
 from ridgepoint.show.words import (
-    limit_text,
     machine_title,
     partial_note,
-    percent,
     shown_cores,
-    shown_intensity,
     shown_name,
 )
 
-_SMALLEST, _GROWTH = 0.36, 1.6
-"""Areas of discs over that of the usual mark: for no share of the time, and added for all."""
 _DIRECTIONS: dict[Direction, str] = {
     "both": "read and written: W/Q",
     "read": "read: W/Qr",
     "write": "written: W/Qw",
     "copy": "as copies move them",
 }
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Program:
-    """A record on the plane.
-
-    Parameters
-    ----------
-    index : int
-        Its number, which is its colour.
-    record : ShownRecord
-    analysis : Analysis
-    parts : tuple of Part
-    tags : mapping of str to str
-    """
-
-    index: int
-    record: ShownRecord
-    analysis: Analysis
-    parts: tuple[Part, ...]
-    tags: Tags
-
-    @cached_property
-    def points(self) -> tuple[tuple[Part, Direction, Point], ...]:
-        """Points of the parts that were timed, over the bytes of each kind, at every level."""
-        return tuple(
-            (part, direction, point)
-            for part in self.parts
-            if part.is_timed
-            for direction, point in _points(part)
-        )
-
-    @property
-    def letter(self) -> str:
-        """Its name on the plane."""
-        return letter_of(self.index)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,13 +89,14 @@ def roofline_view(
         Whose roofs are drawn, the first one at first; at least one.
     metric : {"flop", "bop"}
     """
-    several = len(records) > 1
+    several, directions = len(records) > 1, _directions(machines)
     programs = [
-        _Program(
+        Program(
             index=index,
             record=record,
             analysis=analysis,
             parts=parts_of(record, analysis, minor=is_own),
+            directions=directions,
             tags={"record": record.key} if several else {},
         )
         for index, (record, analysis) in enumerate(records)
@@ -148,18 +108,28 @@ def roofline_view(
         key="roofline" if metric == "flop" else "dc-roofline",
         kind="roofline" if metric == "flop" else "dc-roofline",
         title="Roofline" if metric == "flop" else "DC-Roofline",
-        charts=(_chart(programs, roofed, metric),),
-        controls=tuple(_controls(programs, roofed, used)),
+        charts=(_chart(programs, roofed, directions, metric),),
+        controls=tuple(_controls(programs, roofed, directions, used)),
         table=parts_table([(each.record, each.parts, each.tags) for each in programs], metric)
         if programs
         else None,
         subjects=tuple(part.subject for program in programs for part in program.parts),
-        coverage=coverage_of([program.analysis for program in programs]),
+        coverage=coverage_of([(each.record.name, each.analysis) for each in programs]),
         notes=tuple(_notes(programs)),
     )
 
 
-def _used(programs: Sequence[_Program], metric: Metric) -> list[str]:
+def _directions(machines: Sequence[Machine]) -> tuple[Direction, ...]:
+    """Return which bytes some machine has a bandwidth for; those of both directions always."""
+    known = {
+        roof.direction
+        for machine in machines
+        for roof in every_bandwidth(machine, cores=float(machine.cores))
+    }
+    return tuple(way for way in DIRECTIONS if way in known or way == "both")
+
+
+def _used(programs: Sequence[Program], metric: Metric) -> list[str]:
     """Return the precisions that programs use, the most used first."""
     shares: dict[str, float] = {}
     for program in programs:
@@ -170,7 +140,7 @@ def _used(programs: Sequence[_Program], metric: Metric) -> list[str]:
 
 
 def _roofed(
-    machines: Sequence[Machine], programs: Sequence[_Program], metric: Metric
+    machines: Sequence[Machine], programs: Sequence[Program], metric: Metric
 ) -> list[_Roofed]:
     """Return the machines with the peaks and the numbers of cores that are drawn of each."""
     busy = [program.analysis.placement.cores for program in programs
@@ -192,7 +162,12 @@ def _roofed(
     return roofed
 
 
-def _chart(programs: Sequence[_Program], roofed: Sequence[_Roofed], metric: Metric) -> Chart:
+def _chart(
+    programs: Sequence[Program],
+    roofed: Sequence[_Roofed],
+    directions: tuple[Direction, ...],
+    metric: Metric,
+) -> Chart:
     unit = WORK_UNITS[metric]
     x_limits, y_limits = _frame(programs, roofed, metric)
     lines = [
@@ -203,33 +178,34 @@ def _chart(programs: Sequence[_Program], roofed: Sequence[_Roofed], metric: Metr
             machine=each.machine,
             cores=cores,
             precisions=each.precisions,
+            directions=directions,
             tags={**each.tags, "cores": _cores_value(cores)},
         ).lines(x_limits, y_limits)
     ]
-    lines += [line for program in programs for line in _stems(program, y_limits)]
+    lines += [line for program in programs for line in stems_of(program, y_limits)]
     return Chart(
         title=machine_title(roofed[0].machine),
         subtitle="",
         x=intensity_axis(x_limits, f"Operational intensity [{unit}/byte]"),
         y=performance_axis(y_limits, f"Performance [{unit}/s]"),
         lines=tuple(lines),
-        marks=tuple(mark for program in programs for mark in _marks(program, x_limits)),
+        marks=tuple(mark for program in programs for mark in marks_of(program, x_limits)),
         key=tuple(_key(programs)),
         notes=tuple(_chart_notes(programs)),
     )
 
 
 def _frame(
-    programs: Sequence[_Program], roofed: Sequence[_Roofed], metric: Metric
+    programs: Sequence[Program], roofed: Sequence[_Roofed], metric: Metric
 ) -> tuple[Interval, Interval]:
     """Return the limits of both axes, in whole decades: the machines' own, widened by points."""
     frames = [machine_frame(each.machine, metric=metric) for each in roofed]
     points = [point for program in programs for _, _, point in program.points]
     limits = [limit for program in programs for part in program.parts
               if (limit := limit_of(part.analysis)) is not None]  # fmt: skip
-    x = [value for point in points for value in (point.intensity, *_ends(point))]
+    x = [value for point in points for value in (point.intensity, *ends_of(point))]
     y = [value for point in points for value in (point.low, point.high)]
-    y += [peak.rate * HEADROOM for each in roofed
+    y += [peak.rate for each in roofed
           for peak in every_peak(each.machine, cores=float(each.machine.cores),
                                  precisions=each.precisions)]  # fmt: skip
     edges = [end for frame in frames for end in frame[0]], [e for f in frames for e in f[1]]
@@ -244,154 +220,7 @@ def _positive(values: Sequence[float]) -> list[float]:
     return [value for value in values if value > 0 and math.isfinite(value)]
 
 
-def _points(part: Part) -> Iterator[tuple[Direction, Point]]:
-    """Yield a part's points over the bytes of each kind, at every level."""
-    for direction in DIRECTIONS:
-        for point in points_along(part.analysis, None if direction == "both" else direction):
-            # What copies move is known of main memory alone.
-            if direction != "copy" or point.level == "dram":
-                yield direction, _with_interval(part, point)
-
-
-def _with_interval(part: Part, point: Point) -> Point:
-    """Return a point with the interval of a performance that comes from samples of the time."""
-    placement = part.analysis.placement
-    performance = None if placement is None else placement.performance_per_s
-    if performance is None or performance.interval is None:
-        return point
-    low, high = performance.interval
-    return Point(
-        level=point.level, intensity=point.intensity, performance=point.performance, low=low,
-        high=high, intensity_range=point.intensity_range,
-    )  # fmt: skip
-
-
-def _marks(program: _Program, x_limits: Interval) -> Iterator[Mark]:
-    """Yield what stands for a program and its parts: the program last, over the others."""
-    for part, direction, point in reversed(program.points):
-        yield _mark(program, part, direction, point, x_limits)
-    for part in _limited(program):
-        yield _limit_mark(program, part)
-    whole = program.parts[0]
-    limit = limit_of(whole.analysis)
-    if limit is not None and whole.is_timed:
-        placement = whole.analysis.placement
-        yield Mark(
-            at=limit, shape="cap", ink=program.index, subject=whole.subject.key,
-            name=f"{whole.subject.name}: attainable",
-            summary="" if placement is None else f"limited by {limit_text(placement)}",
-            tags={**program.tags, "level": "dram", "bandwidth": "both"},
-        )  # fmt: skip
-
-
-def _mark(
-    program: _Program, part: Part, direction: Direction, point: Point, x_limits: Interval
-) -> Mark:
-    subject = part.subject
-    is_whole, is_dram = subject.kind == "program", point.level == "dram"
-    ends = _ends(point)
-    placement = part.analysis.placement
-    label = Label(text=program.letter, rank=0, is_bold=True) if is_whole else Label(
-        text=subject.name, rank=2, is_optional=True
-    )  # fmt: skip
-    return Mark(
-        at=(min(point.intensity, x_limits[1]), point.performance),
-        shape=SHAPES[point.level],
-        ink=program.index,
-        face=("full" if is_dram else "hollow") if is_whole else "pale",
-        x_interval=(min(ends[0], x_limits[1]), min(ends[1], x_limits[1])) if ends else None,
-        y_interval=(point.low, point.high) if point.low < point.high else None,
-        size=1.0 if is_whole else math.sqrt(_SMALLEST + _GROWTH * min(subject.share or 0.0, 1.0)),
-        edge="right" if math.isinf(point.intensity) else None,
-        is_alarming=placement is not None and placement.is_above_roof,
-        label=label if is_dram or is_whole else None,
-        name=subject.name,
-        summary=_summary(part, direction, point),
-        glyph=program.letter if is_whole else "",
-        tags={**program.tags, "level": point.level, "bandwidth": direction},
-        subject=subject.key,
-    )
-
-
-def _summary(part: Part, direction: Direction, point: Point) -> str:
-    """Return a point in figures, for a reader who asks."""
-    share = part.subject.share
-    unit = WORK_UNITS[part.analysis.metric]
-    way = {"read": " read", "write": " written"}.get(direction, "")
-    over = f"{shown_name(point.level)}{way}"
-    place = summary_of(ShownSubject(name=part.subject.name, analysis=part.analysis), say_cores=True)
-    at = (
-        f"no {over} traffic: drawn at the right edge"
-        if math.isinf(point.intensity)
-        else f"{shown_intensity(point.intensity)} {unit}/byte at {over}"
-    )
-    parts = [] if share is None or part.subject.kind == "program" else [
-        f"{percent(share)} of the time"
-    ]  # fmt: skip
-    return ", ".join([*parts, at, place])
-
-
-def _limited(program: _Program) -> list[Part]:
-    """Return the parts without a known time that are drawn at what their limit allows.
-
-    Where the time of some functions is known, a point for each other function would only hide them.
-    """
-    timed = {part.subject.kind for part in program.parts if part.is_timed}
-    return [
-        part
-        for part in program.parts
-        if not part.is_timed
-        and part.subject.kind not in timed
-        and limit_of(part.analysis) is not None
-    ]
-
-
-def _limit_mark(program: _Program, part: Part) -> Mark:
-    limit = limit_of(part.analysis)
-    placement = part.analysis.placement
-    assert limit is not None
-    assert placement is not None
-    is_whole = part.subject.kind == "program"
-    return Mark(
-        at=limit,
-        ink=program.index,
-        face="hollow",
-        size=1.0 if is_whole else math.sqrt(_SMALLEST),
-        label=Label(text=program.letter, is_bold=True) if is_whole else Label(
-            text=part.subject.name, rank=2, is_optional=True
-        ),
-        name=part.subject.name,
-        summary=f"time unknown: at most this, limited by {limit_text(placement)}",
-        glyph=f"{program.letter}?" if is_whole else "",
-        tags={**program.tags, "level": "dram", "bandwidth": "both"},
-        subject=part.subject.key,
-    )  # fmt: skip
-
-
-def _stems(program: _Program, y_limits: Interval) -> Iterator[Line]:
-    """Yield a line from each program to its limit, and from limits to the axis."""
-    tags = {**program.tags, "level": "dram", "bandwidth": "both"}
-    for part in (program.parts[0], *_limited(program)):
-        limit = limit_of(part.analysis)
-        if limit is None or (part.is_timed and part is not program.parts[0]):
-            continue
-        reached = [
-            point.performance
-            for of, direction, point in program.points
-            if of is part and point.level == "dram" and direction == "both"
-        ]
-        low = reached[0] if reached else y_limits[0]
-        yield Line(
-            kind="stem", places=((limit[0], low), limit), ink=program.index, tags=tags,
-            subject=part.subject.key,
-        )  # fmt: skip
-
-
-def _ends(point: Point) -> tuple[float, ...]:
-    return () if point.intensity_range is None else point.intensity_range.ends
-
-
-def _key(programs: Sequence[_Program]) -> Iterator[Entry]:
+def _key(programs: Sequence[Program]) -> Iterator[Entry]:
     """Yield the key: the mark of each level, then the programs."""
     levels = {point.level for program in programs for _, _, point in program.points}
     for level in sorted(levels, key=LEVELS.index, reverse=True):
@@ -415,7 +244,7 @@ def _key(programs: Sequence[_Program]) -> Iterator[Entry]:
         )
 
 
-def _chart_notes(programs: Sequence[_Program]) -> Iterator[str]:
+def _chart_notes(programs: Sequence[Program]) -> Iterator[str]:
     """Yield what a reader must know of each program: which points are missing, and why."""
     for program in programs:
         shown = ShownSubject(name=program.record.name, analysis=program.analysis)
@@ -423,7 +252,7 @@ def _chart_notes(programs: Sequence[_Program]) -> Iterator[str]:
             yield f"{program.letter}: {note}" if len(programs) > 1 else note
 
 
-def _notes(programs: Sequence[_Program]) -> Iterator[str]:
+def _notes(programs: Sequence[Program]) -> Iterator[str]:
     """Yield what is to know of the view as a whole."""
     for program in programs:
         note = partial_note(program.analysis.measurement)
@@ -431,28 +260,30 @@ def _notes(programs: Sequence[_Program]) -> Iterator[str]:
             yield f"{program.record.name}: {note}"
         untimed = [part for part in program.parts if part.subject.kind == "function"
                    and not part.is_timed and not says_nothing(part.analysis)]  # fmt: skip
-        if untimed and len(untimed) > len(_limited(program)):
+        if untimed and len(untimed) > len(limited(program)):
             yield (
-                f"{program.record.name}: of {len(untimed)} functions the time is not known well "
-                "enough for a point; the table has them"
+                f"{program.record.name}: {amount(len(untimed), 'function')} without a point, since "
+                "the time is not known well enough; the table has the figures"
             )
 
 
 def _controls(
-    programs: Sequence[_Program], roofed: Sequence[_Roofed], used: Sequence[str]
+    programs: Sequence[Program],
+    roofed: Sequence[_Roofed],
+    directions: Sequence[Direction],
+    used: Sequence[str],
 ) -> Iterator[Control]:
     """Yield what can be chosen, where there is a choice."""
     first = roofed[0]
     points = {point.level for program in programs for _, _, point in program.points}
-    points |= {"dram"} if any(_limited(program) for program in programs) else set()
+    points |= {"dram"} if any(limited(program) for program in programs) else set()
     marked = [level for level in reversed(LEVELS) if level in points]
     yield from _control("level", "Points over the bytes at", marked, initial=marked[:1],
                         titles=shown_name)  # fmt: skip
     bandwidths = [
         roof for each in roofed for roof in every_bandwidth(each.machine, cores=each.cores[-1])
     ]
-    ways = [way for way in DIRECTIONS if any(roof.direction == way for roof in bandwidths)]
-    yield from _control("bandwidth", "Bytes", ways, initial=ways[:1], exclusive=True,
+    yield from _control("bandwidth", "Bytes", directions, initial=directions[:1], exclusive=True,
                         titles=lambda way: _DIRECTIONS[way])  # type: ignore[index]  # fmt: skip
     levels = levels_of(bandwidths)
     yield from _control("roof", "Bandwidth roofs", levels, initial=levels, titles=shown_name)

@@ -11,6 +11,7 @@ from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.units import format_si
 from ridgepoint.models.analysis import Analysis
+from ridgepoint.models.ranking import cautions_that_matter
 from ridgepoint.models.untimed import untimed_functions
 from ridgepoint.models.work import Metric, work_total
 from ridgepoint.show.page.document import (
@@ -23,7 +24,8 @@ from ridgepoint.show.page.document import (
     SourceLine,
     Subject,
 )
-from ridgepoint.show.page.facts import PartKind, facts, machine_facts
+from ridgepoint.show.page.facts import PartKind, facts
+from ridgepoint.show.page.machine_facts import machine_facts
 from ridgepoint.show.page.records import ShownRecord
 from ridgepoint.show.symbols import shown_symbol
 from ridgepoint.show.tables.time_and_advice import shown_gain_of
@@ -163,10 +165,14 @@ def _verdict(analysis: Analysis) -> Iterator[Fact]:
 
 
 def _advised(analysis: Analysis) -> Iterator[Advised]:
-    """Yield what to do next."""
+    """Yield what to do next, of what was timed."""
+    if analysis.measurement.timed is None:
+        return
+    own = None if analysis.subject is None else analysis.subject.name
     for advice in analysis.advice:
+        about = "" if advice.about == own else f"{advice.about}: "
         yield Advised(
-            seen=printable(f"{advice.about}: {advice.seen}"),
+            seen=printable(f"{about}{advice.seen}"),
             what=printable(advice.what),
             gain=shown_gain_of(advice),
         )
@@ -190,10 +196,11 @@ def _ruled_out(analysis: Analysis) -> Iterator[RuledOut]:
 
 def _doubts(analysis: Analysis) -> Iterator[Doubt]:
     for caution, matters in analysis.doubts.items():
-        yield _doubt(caution, matters=matters)
+        yield doubt(caution, matters=matters)
 
 
-def _doubt(caution: Caution, *, matters: bool) -> Doubt:
+def doubt(caution: Caution, *, matters: bool) -> Doubt:
+    """Return a caution as a page has it."""
     return Doubt(
         code=caution.code, text=printable(f"{caution.seen}; {caution.remedy}"), matters=matters
     )
@@ -231,28 +238,38 @@ def _share(runtime: Estimate | None, whole: Analysis) -> float | None:
 
 def machine_subject(key: str, machine: Machine) -> Subject:
     """Return a machine with its ceilings and its cautions."""
-    cautions = [*machine.cautions]
-    cautions += [caution for ceiling in machine.ceilings for caution in ceiling.cautions]
+    marked = cautions_that_matter(machine)
+    doubts = dict.fromkeys(machine.cautions, True)
+    for ceiling in machine.ceilings:
+        for caution in ceiling.cautions:
+            is_serious = caution in marked.get(ceiling.key, set())
+            doubts[caution] = doubts.get(caution, False) or is_serious
     return Subject(
         key=key,
         name=machine_title(machine),
         kind="machine",
         facts=machine_facts(machine),
-        cautions=tuple(_doubt(caution, matters=True) for caution in dict.fromkeys(cautions)),
+        cautions=tuple(doubt(caution, matters=matters) for caution, matters in doubts.items()),
     )
 
 
-def coverage_of(analyses: Sequence[Analysis]) -> Coverage | None:
-    """Return how much of the time the counts explain, of the program where that is least."""
-    found = [_coverage(analysis) for analysis in analyses]
+def coverage_of(programs: Sequence[tuple[str, Analysis]]) -> Coverage | None:
+    """Return how much of the time the counts explain, of the program where that is least.
+
+    Parameters
+    ----------
+    programs : sequence of (str, Analysis)
+        With their names.
+    """
+    found = [_coverage(name, analysis) for name, analysis in programs]
     shares = [coverage for coverage in found if coverage.share is not None]
     if len(shares) == len(found) and found:
         return min(shares, key=lambda coverage: coverage.share or 0.0)
     return next((coverage for coverage in found if coverage.share is None), None)
 
 
-def _coverage(analysis: Analysis) -> Coverage:
-    counted, name = analysis.measurement.counted, printable(analysis.measurement.command[0])
+def _coverage(name: str, analysis: Analysis) -> Coverage:
+    counted = analysis.measurement.counted
     if counted.partial is not None:
         return Coverage(
             share=None,

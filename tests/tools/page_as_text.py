@@ -123,6 +123,6 @@ def _subject(subject: dict[str, Any]) -> Iterator[str]:
     for advice in subject.get("advice", []):
         yield f"  next: {advice['seen']}; {advice['what']} ({advice['gain']})"
     for cause in subject.get("ruled_out", []):
-        yield f"  ruled out: {cause['what']}: {cause['why']}"
+        yield f"  {'open' if 'is_open' in cause else 'ruled out'}: {cause['what']}: {cause['why']}"
     for line in subject.get("lines", [])[:3]:
         yield f"  line {line['file']}:{line['line']} {line.get('facts')}"

@@ -103,15 +103,18 @@ class Advised:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuledOut:
-    """What does not hold a program back, and the evidence.
+    """What does not hold a program back, and the evidence; or what may, and is not known to.
 
     Parameters
     ----------
     what, why : str
+    is_open : bool
+        Whether it is not ruled out: `why` says then what is missing.
     """
 
     what: str
     why: str
+    is_open: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

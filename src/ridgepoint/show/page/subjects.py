@@ -189,8 +189,7 @@ def _ruled_out(analysis: Analysis) -> Iterator[RuledOut]:
         if cause.standing == "unknown":
             settle = f"; to know: {cause.settle}" if cause.settle else ""
             yield RuledOut(
-                what=printable(f"not ruled out: {cause.what}"),
-                why=printable(f"{cause.why}{settle}"),
+                what=printable(cause.what), why=printable(f"{cause.why}{settle}"), is_open=True
             )
 
 

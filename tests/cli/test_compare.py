@@ -193,3 +193,38 @@ def test_an_empty_archive_has_nothing_to_compare(cli):
     assert status == 2
     assert "nothing is kept there yet" in err
     assert not cli.archive.exists()
+
+
+def test_history_shows_the_records_of_a_name(kept, tmp_path):
+    """As a table and a plot, as JSON, CSV and a picture; what was not timed is unknown."""
+    path = tmp_path / "history.svg"
+    status, out, _ = kept("history", "nightly", "-o", path)
+    _, document, _ = kept("history", "before", "untimed", "after", "--of", "dram", "--json")
+    _, table, _ = kept("history", "nightly", "--csv", "-", "--last", "1")
+    (found,) = json.loads(document)["histories"]
+
+    assert status == 0
+    assert "no change of runtime told apart from noise and tolerance" in out
+    assert "Runtime of nightly" in path.read_text()
+    assert [moment["event"] for moment in found["moments"]] == ["", "", "change"]
+    assert table.splitlines()[1].startswith("7,2026-11-21T03:00:00Z,node,runtime,s,0.01,")
+    assert len(table.splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("nothing",), "no record has this name"),
+        (("small",), "it is a machine, not a program"),
+        (("nightly", "--of", "speed"), "is not a quantity"),
+        (("nightly", "--last", "0"), "--last"),
+        (("nightly", "-o", "x.txt"), "does not name a format"),
+        ((), "Missing argument"),
+    ],
+)
+def test_what_has_no_history_is_refused(kept, words, said):
+    """In a line, with status 2."""
+    status, _, err = kept("history", *words)
+
+    assert status == 2
+    assert said in " ".join(err.split())

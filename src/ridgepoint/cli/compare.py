@@ -34,6 +34,12 @@ def _percent_option(name: str, what: str, default: str) -> Callable[[_Command], 
     )
 
 
+time_tolerance_option = _percent_option("tolerance", "Difference of times that is none.", "2")
+count_tolerance_option = _percent_option(
+    "count-tolerance", "Difference of counts that is none.", "0.1"
+)
+
+
 def _gates(
     context: click.Context, parameter: click.Parameter, texts: Sequence[str]
 ) -> tuple[Gate, ...]:
@@ -62,7 +68,7 @@ def _gates(
     help="Let gates pass that cannot be judged, since an amount is unknown.",
 )
 @_percent_option("tolerance", "Difference of times that is none.", "2; for ceilings of machines, 5")
-@_percent_option("count-tolerance", "Difference of counts that is none.", "0.1")
+@count_tolerance_option
 @_percent_option(
     "threshold", "List functions that differ by at least this part of the program.", "1"
 )
@@ -124,7 +130,7 @@ def command(
         chosen,
         metric=metric,
         machine=machine,
-        tolerances=_tolerances(tolerance, count_tolerance),
+        within=tolerances(tolerance, count_tolerance),
     )
     judged = _judged(gates, comparisons)
     _show(
@@ -204,7 +210,8 @@ def _compare_machines(
         show_comparison(comparison, machines[0], machine, as_json=as_json)
 
 
-def _tolerances(time_percent: float | None, count_percent: float | None) -> Tolerances:
+def tolerances(time_percent: float | None, count_percent: float | None) -> Tolerances:
+    """Return the tolerances that a user gives in per cent, or the usual ones."""
     from ridgepoint.models.comparing.changes import COUNT_TOLERANCE, TIME_TOLERANCE
     from ridgepoint.models.comparing.programs import Tolerances
 
@@ -219,7 +226,7 @@ def _compared(
     *,
     metric: Metric | None,
     machine: Machine | None,
-    tolerances: Tolerances,
+    within: Tolerances,
 ) -> list[ProgramComparison]:
     """Return how programs differ from the first."""
     from ridgepoint.models.comparing.programs import compare_programs, program
@@ -228,7 +235,7 @@ def _compared(
         program(one.title, one.value, metric=metric, machine=machine)  # type: ignore[arg-type]
         for one in chosen
     ]
-    return [compare_programs(programs[0], other, tolerances=tolerances) for other in programs[1:]]
+    return [compare_programs(programs[0], other, tolerances=within) for other in programs[1:]]
 
 
 def _judged(

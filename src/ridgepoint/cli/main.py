@@ -32,6 +32,7 @@ COMMANDS = {
     "report": "Write kept records to one page that a browser opens.",
     "compare": "Compare kept programs or machines, and fail if a limit is not kept.",
     "explain": "Diagnose a kept record: what limits it, what was ruled out, what to do next.",
+    "history": "Show how a program changed over its kept records.",
     "name": "Give a kept record a name.",
     "note": "Add a note to a kept record.",
     "delete": "Delete kept records.",

@@ -8,6 +8,7 @@ from typing import Any
 from ridgepoint.core.documents import fields_of, report
 from ridgepoint.models.comparing.changes import Change
 from ridgepoint.models.comparing.gates import Judgement
+from ridgepoint.models.comparing.history import History
 from ridgepoint.models.comparing.parts import Part, PartChange, PartChanges
 from ridgepoint.models.comparing.programs import Program, ProgramComparison
 
@@ -105,3 +106,37 @@ def _part(part: Part) -> dict[str, Any]:
             if amount.value is not None
         },
     }
+
+
+def history_report(histories: Sequence[History], labels: Sequence[str]) -> dict[str, Any]:
+    """Return the document of amounts of a program over its measurements.
+
+    Parameters
+    ----------
+    histories : sequence of History
+        All of the same measurements.
+    labels : sequence of str
+        Number or title of each measurement.
+    """
+    fields = {
+        "records": [
+            {"label": label, **_program(moment.program)}
+            for label, moment in zip(labels, histories[0].moments, strict=True)
+        ],
+        "histories": [
+            {
+                **fields_of(history, "quantity", "unit"),
+                "moments": [
+                    {
+                        "label": label,
+                        **fields_of(moment, "event", "level"),
+                        "value": fields_of(moment.value, "median", "low", "high", "n"),
+                        "change": None if moment.change is None else _change(moment.change),
+                    }
+                    for label, moment in zip(labels, history.moments, strict=True)
+                ],
+            }
+            for history in histories
+        ],
+    }
+    return report("history", fields)

@@ -6,6 +6,7 @@ import math
 
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.models.comparing.changes import Change
+from ridgepoint.models.comparing.history import Moment
 from ridgepoint.models.comparing.programs import Program, ProgramComparison
 from ridgepoint.models.comparing.quantities import CPU_TIME, RUNTIME, TIMES
 from ridgepoint.show.words import UNKNOWN, limit_text, percent, printable, shown_amount
@@ -126,3 +127,22 @@ def limits_text(comparison: ProgramComparison) -> str:
         return f"limited by: {before} before; {after} after"
     same = "still" if first == last else "now"
     return f"limited before by {before}; {same} by {after}"
+
+
+def event_text(quantity: str, moment: Moment) -> str:
+    """Return in a sentence what happened to an amount at a moment of its history."""
+    change = moment.change
+    assert change is not None  # an event is a change from the level before
+    amounts = (
+        f"{amount_text(change.before, change.unit)} to {amount_text(change.after, change.unit)}"
+    )
+    interval = interval_text(change)
+    ratio = f"{ratio_text(change)}{f', 95 % interval {interval}' if interval else ''}"
+    after = {
+        "change": "from here on",
+        "once": "in this record only",
+        "last": "in the last record, so nothing confirms it yet",
+    }[moment.event]
+    words = {"more": "higher", "less": "lower"}
+    found = verdict_text(change) if quantity in TIMES else words[change.verdict]
+    return f"{quantity_name(quantity)} is {found} {after}: {amounts} ({ratio})"

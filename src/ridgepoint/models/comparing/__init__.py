@@ -10,6 +10,7 @@ from ridgepoint.models.analysis import Analysis
 from ridgepoint.models.comparing import machines
 from ridgepoint.models.comparing.machines import MachineComparison
 from ridgepoint.models.comparing.programs import (
+    USUAL,
     Program,
     ProgramComparison,
     Tolerances,
@@ -70,10 +71,9 @@ def compare(
     if isinstance(before, Machine) or isinstance(after, Machine):
         kinds = " and ".join(type(each).__name__ for each in (before, after))
         raise TypeError(f"compare takes two machines or two programs, got {kinds}")
-    usual = Tolerances()
     tolerances = Tolerances(
-        time=usual.time if tolerance is None else tolerance,
-        count=usual.count if count_tolerance is None else count_tolerance,
+        time=USUAL.time if tolerance is None else tolerance,
+        count=USUAL.count if count_tolerance is None else count_tolerance,
     )
     sides = (_program("before", before), _program("after", after))
     return compare_programs(*sides, tolerances=tolerances)

@@ -122,7 +122,7 @@ def read_gate(text: str) -> Gate:
     match = _CONDITION.fullmatch(condition)
     if match is None:
         raise ValueError(f"{text!r} is not a quantity, > or <, and a limit; write {EXAMPLES}")
-    quantity = _quantity(text, match[1])
+    quantity = quantity_of(match[1])
     limit, unit, is_ratio = _limit(text, quantity, match[4])
     sign = match[2] + match[3]
     return Gate(
@@ -250,16 +250,21 @@ def _times(ratio: float) -> str:
     return f"{ratio:.9g}x" if shown == "1" and ratio != 1 else f"{shown}x"
 
 
-def _quantity(text: str, words: str) -> str:
-    name = " ".join(re.split(r"[\s_-]+", words.lower()))
+def quantity_of(words: str) -> str:
+    """Return the quantity that a user names, such as ``DRAM_read`` for ``dram read``.
+
+    Raises
+    ------
+    ValueError
+        If there is none of this name; the message lists them.
+    """
+    name = " ".join(re.split(r"[\s_-]+", words.strip().lower()))
     name = _ALIASES.get(name, name)
     if name in QUANTITIES:
         return name
     near = difflib.get_close_matches(name, QUANTITIES, n=1)
-    hint = f"did you mean {near[0]!r}? it" if near else "it"
-    raise ValueError(
-        f"{words!r} in {text!r} is not a quantity; {hint} can be {', '.join(QUANTITIES)}"
-    )
+    hint = f"did you mean {near[0]!r}? It" if near else "it"
+    raise ValueError(f"{words!r} is not a quantity; {hint} can be {', '.join(QUANTITIES)}")
 
 
 def _limit(text: str, quantity: str, words: str) -> tuple[float, str, bool]:

@@ -67,6 +67,9 @@ class Tolerances:
                 raise ValueError(f"{name} must be >= 0 and finite, got {getattr(self, name)!r}")
 
 
+USUAL = Tolerances()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
     """One of the measurements that are compared.
@@ -100,7 +103,7 @@ class ProgramComparison:
     before: Program
     after: Program
     metric: Metric
-    tolerances: Tolerances = Tolerances()
+    tolerances: Tolerances = USUAL
 
     @cached_property
     def amounts(self) -> tuple[Amounts, Amounts]:
@@ -257,7 +260,7 @@ def compare_programs(
     before: Program,
     after: Program,
     *,
-    tolerances: Tolerances = Tolerances(),
+    tolerances: Tolerances = USUAL,
 ) -> ProgramComparison:
     """Return all that tells two measurements apart.
 

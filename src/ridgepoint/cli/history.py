@@ -84,9 +84,9 @@ def command(
         elif is_shown:
             _show(histories, labels, title=names[0])
     if outputs:
-        from ridgepoint.cli.output import save_figure
+        from ridgepoint.cli.pictures import save_picture
 
-        save_figure(_picture(histories, labels, title=names[0]), outputs)
+        save_picture(_picture(histories, labels, title=names[0]), outputs)
 
 
 def _chosen(names: Sequence[str], archive_path: Path | None) -> list[Selected]:

@@ -72,7 +72,7 @@ def run(name):
 
 
 QUICK = ("ridgeline", "scaling", "dc_roofline", "workloads", "pipeline", "placing", "regions")
-STORED = ("rooflines",)
+STORED = ("rooflines", "comparing")
 FRAMES = ("tables",)
 SLOW = ("imaging", "datacenter")
 SCRIPTS = ("measuring",)
@@ -96,7 +96,7 @@ def test_examples_run_on_stored_records(name, tmp_path, monkeypatch):
     with snapshots.bench():
         assert len(run(f"docs/{name}.md")) > 2
 
-    assert Path("heat.svg").stat().st_size > 1000
+    assert name != "rooflines" or Path("heat.svg").stat().st_size > 1000
 
 
 @pytest.mark.parametrize("name", FRAMES)

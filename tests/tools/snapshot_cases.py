@@ -139,6 +139,10 @@ def _compared() -> dict[str, str]:
         "compare/uncounted": "compare matmul stopped",
         "compare/ranks": "compare ranks three-ranks",
         "compare/machines": "compare small bench",
+        "compare/history": "history triad untimed two-cores two-cores --of runtime --of work",
+        "compare/history-as": "history triad two-cores --of dram --json",
+        "compare/history-drawn": "history triad untimed two-cores mixed -o {written}.svg",
+        "compare/table": "compare triad two-cores --csv -",
         "compare/machines-as": "compare bench small bench --json",
     }
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from ridgepoint.cli import common
+from ridgepoint.cli import common, completing
 from ridgepoint.cli.numbers import NumberRange
 from ridgepoint.cli.tables import beside, tables_option
 from ridgepoint.core.errors import RidgepointError
@@ -52,7 +52,13 @@ def _gates(
 
 
 @click.command("compare")
-@click.argument("records", metavar="RECORD RECORD...", nargs=-1, required=True)
+@click.argument(
+    "records",
+    metavar="RECORD RECORD...",
+    nargs=-1,
+    required=True,
+    shell_complete=completing.anything_shown,
+)
 @click.option(
     "--fail-if",
     "gates",
@@ -77,6 +83,7 @@ def _gates(
     "--machine",
     "machine_name",
     metavar="FILE|NAME|ID",
+    shell_complete=completing.machines,
     help="Bound all programs by this machine.  [default: the one that each was kept with]",
 )
 @common.json_option

@@ -97,6 +97,24 @@ COMMANDS: dict[str, tuple[Example, ...]] = {
             "ridgepoint show before --machine cascade-lake",
         ),
     ),
+    "compare": (
+        ("Say what changed from one record to another", "ridgepoint compare before after"),
+        (
+            "Fail if there is more work, or more traffic, than in a baseline",
+            "ridgepoint compare baselines/before.json after \\",
+            "  --fail-if 'work > 1x' --fail-if 'dram > 1.02x'",
+        ),
+        (
+            "Print what to paste into a pull request, and draw it",
+            "ridgepoint compare before after --markdown -o change.svg",
+        ),
+    ),
+    "history": (
+        (
+            "Show the runtime and the traffic of all records of a name",
+            "ridgepoint history nightly --of runtime --of dram",
+        ),
+    ),
     "plot": (
         (
             "Draw two programs below the roofs of this machine",

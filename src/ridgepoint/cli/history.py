@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ridgepoint.cli import common
+from ridgepoint.cli import common, completing
 from ridgepoint.cli.compare import count_tolerance_option, time_tolerance_option, tolerances
 from ridgepoint.cli.tables import beside, tables_option
 from ridgepoint.core.errors import RidgepointError
@@ -31,7 +31,9 @@ def _quantities(
 
 
 @click.command("history")
-@click.argument("names", metavar="NAME...", nargs=-1, required=True)
+@click.argument(
+    "names", metavar="NAME...", nargs=-1, required=True, shell_complete=completing.measurements
+)
 @click.option(
     "--of",
     "quantities",

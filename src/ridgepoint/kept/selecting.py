@@ -104,9 +104,8 @@ def _of(archive: Archive, text: str) -> Iterator[Selected]:
     if named.record is not None and named.record.id:
         yield of_record(archive, named.record)
     else:  # a file, or a published machine
-        title = Path(text).stem if "/" in text else named.title
-        label = None if named.record is None else named.record.label
-        yield Selected(title=label or title, value=named.value, record=named.record)
+        title = Path(text).stem if Path(text).is_file() else named.title
+        yield Selected(title=title, value=named.value, record=named.record)
 
 
 def _told_apart(chosen: Sequence[Selected]) -> list[Selected]:

@@ -123,6 +123,8 @@ def limits_text(comparison: ProgramComparison) -> str:
     """Return what limits both programs."""
     before, after = limit_of(comparison.before), limit_of(comparison.after)
     first, last = comparison.limits
+    if before == after == UNKNOWN:
+        return "what limits them is unknown"
     if UNKNOWN in (before, after):
         return f"limited by: {before} before; {after} after"
     same = "still" if first == last else "now"

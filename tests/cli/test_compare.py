@@ -166,7 +166,7 @@ def test_names_that_mean_something_elsewhere_are_shown_as_they_are(kept):
     assert "[/b]<img src=x>" in text
     assert "\u202e" not in text + markdown
     assert "\\<b\\>\\[x\\]\\|\\`y\\`" in table[0]
-    assert "<img" not in "".join(line for line in markdown.splitlines() if "`./x" not in line)
+    assert "<img" not in "".join(line for line in markdown.splitlines() if "`` ./x" not in line)
 
 
 def test_the_picture_has_arrows(kept, tmp_path):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Iterator, Sequence
 
@@ -18,6 +17,7 @@ from ridgepoint.show.compare_text import (
     ratio_text,
     verdict_text,
 )
+from ridgepoint.show.markdown import code, escaped, sentence, table
 from ridgepoint.show.tables.compare_table import (
     MOST_PARTS,
     PART_COLUMNS,
@@ -25,13 +25,10 @@ from ridgepoint.show.tables.compare_table import (
     part_name,
     rest_lines,
 )
-from ridgepoint.show.words import one_line, percent, printable
+from ridgepoint.show.words import percent
 
 Judged = Sequence[tuple[ProgramComparison, Judgement]]
 
-# What Markdown or HTML would act upon; a mention of a user or an issue too.
-_SPECIAL = re.compile(r"([\\`*_{}\[\]()<>#+\-!|~&@$:])")
-_PLAIN = re.compile(r"[A-Za-z0-9 .,;/%=]*")
 _MARKS = {"passed": "✅", "failed": "❌", "unknown": "❔"}
 
 
@@ -62,13 +59,13 @@ def _one(
     yield f"### {escaped(after.title)} compared with {escaped(before.title)}"
     yield ""
     if not comparison.is_same_work:
-        yield f"**{_sentence(comparison.differences[0].seen)}**"
+        yield f"**{sentence(comparison.differences[0].seen)}**"
         yield ""
-    yield f"**{_sentence(headline(comparison))}** {_sentence(limits_text(comparison))}"
+    yield f"**{sentence(headline(comparison))}** {sentence(limits_text(comparison))}"
     yield ""
     for judgement in judged:
         yield (
-            f"- {_MARKS[judgement.outcome]} `{_code(judgement.gate.text)}` "
+            f"- {_MARKS[judgement.outcome]} {code(judgement.gate.text)} "
             f"{'' if judgement.outcome != 'unknown' else 'not judged: '}{escaped(judgement.reason)}"
         )
     if judged:
@@ -81,23 +78,22 @@ def _one(
 
 
 def _amounts(comparison: ProgramComparison) -> Iterator[str]:
-    before, after = escaped(comparison.before.title), escaped(comparison.after.title)
-    yield f"| | {before} | {after} | ratio | 95 % interval | |"
-    yield "|---|---:|---:|---:|---:|---|"
+    titles = (comparison.before.title, comparison.after.title)
+    columns = ("", *titles, "ratio", "95 % interval", "verdict")
+    rows = []
     for quantity in shown_quantities([comparison]):
         change = comparison.changes[quantity]
-        cells = (
-            quantity_name(quantity),
-            amount_text(change.before, change.unit),
-            amount_text(change.after, change.unit),
-            ratio_text(change),
-            interval_text(change),
-            verdict_text(change),
+        rows.append(
+            (
+                quantity_name(quantity),
+                amount_text(change.before, change.unit),
+                amount_text(change.after, change.unit),
+                ratio_text(change),
+                interval_text(change),
+                verdict_text(change),
+            )
         )
-        shown = [escaped(cell) for cell in cells]
-        if change.is_change:
-            shown[-1] = f"**{shown[-1]}**"
-        yield f"| {' | '.join(shown)} |"
+    yield from table(columns, rows, right=columns[1:-1])
 
 
 def _parts(parts: PartChanges, threshold: float) -> Iterator[str]:
@@ -106,20 +102,23 @@ def _parts(parts: PartChanges, threshold: float) -> Iterator[str]:
     if not listed and not rest:
         return
     differ = f"{len(listed)} {parts.kind}s differ"
-    if len(listed) == 1:
-        differ = f"1 {parts.kind} differs"
+    if len(listed) < 2:
+        differ = f"1 {parts.kind} differs" if listed else f"{parts.kind.capitalize()}s"
     yield f"<details><summary>{differ}</summary>"
     yield ""
     if listed:
         cells = [part_cells(change) for change in listed]
         columns = [column for column in PART_COLUMNS if any(column in one for one in cells)]
-        heads = [quantity_name(column) for column in columns]
-        yield f"| {parts.kind} | {' | '.join(heads)} | of program |"
-        yield f"|---|{'---:|' * (len(columns) + 1)}"
-        for change, one in zip(listed, cells, strict=True):
-            shown = [escaped(one.get(column, "")) for column in columns]
-            name = escaped(part_name(change.part))
-            yield f"| {' | '.join([name, *shown, percent(change.weight)])} |"
+        heads = [*map(quantity_name, columns), "of program"]
+        rows = [
+            (
+                part_name(change.part),
+                *(one.get(column, "") for column in columns),
+                percent(change.weight),
+            )
+            for change, one in zip(listed, cells, strict=True)
+        ]
+        yield from table((parts.kind, *heads), rows, right=heads)
         yield ""
     yield from (f"- {escaped(line)}" for line in rest)
     yield ""
@@ -132,10 +131,10 @@ def _details(comparison: ProgramComparison) -> Iterator[str]:
     yield ""
     for program in (comparison.before, comparison.after):
         measured, context = program.measured, program.measured.context
-        command = _code(printable(one_line(shlex.join(measured.command))))
+        command = code(shlex.join(measured.command))
         runs = "" if measured.timed is None else f", {measured.timed.runtime_s.n} runs"
         yield (
-            f"- {escaped(program.title)}: `{command}`, {escaped(context.started)}, "
+            f"- {escaped(program.title)}: {command}, {escaped(context.started)}, "
             f"{escaped(context.cpu)}{runs}"
         )
     tolerances = comparison.tolerances
@@ -148,31 +147,3 @@ def _details(comparison: ProgramComparison) -> Iterator[str]:
         yield f"- {escaped(caution.seen)}; {escaped(caution.remedy)}"
     yield ""
     yield "</details>"
-
-
-def escaped(text: str) -> str:
-    r"""Return text that Markdown shows as it is, on one line.
-
-    Examples
-    --------
-    >>> print(escaped("a|b <b>"))
-    a\|b \<b\>
-    """
-    line = printable(one_line(text))
-    return line if _PLAIN.fullmatch(line) else _SPECIAL.sub(_without_meaning, line)
-
-
-def _without_meaning(match: re.Match[str]) -> str:
-    # A backslash keeps Markdown from acting, but GitHub looks for mentions in plain text.
-    return {"@": "&#64;", "&": "&amp;", ":": ":", "-": "-", "+": "+", "(": "(", ")": ")"}.get(
-        match[1], f"\\{match[1]}"
-    )
-
-
-def _code(text: str) -> str:
-    """Return text for between backticks, which cannot be escaped there."""
-    return text.replace("`", "'").replace("|", "¦") if "`" in text or "|" in text else text
-
-
-def _sentence(text: str) -> str:
-    return escaped(f"{text[:1].upper()}{text[1:]}") + "."

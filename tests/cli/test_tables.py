@@ -133,6 +133,18 @@ def test_a_cluster_has_its_exchanges(cli):
     assert cli("show", "three-nodes", "--csv", "-", "--table", "nodes")[0] == 0
 
 
+def test_causes_and_advice_of_a_run_are_rows(cli):
+    """What 'explain' says, and the advice of the JSON."""
+    causes = rows_of(cli("show", "heat", "--csv", "-", "--table", "causes")[1])
+    advice = rows_of(cli("show", "heat", "--csv", "-", "--table", "advice")[1])
+    document = json.loads(cli("show", "heat", "--json")[1])
+
+    assert {row["standing"] for row in causes} >= {"limits", "ruled out"}
+    assert [(row["code"], row["about"]) for row in advice] == [
+        (each["code"], each["about"]) for each in document["advice"]
+    ]
+
+
 def test_the_list_is_a_table(cli):
     """A row for each record, with what its summary says."""
     records = json.loads(cli("list", "--json")[1])["records"]
@@ -190,6 +202,7 @@ def test_a_folder_gets_every_table(cli, tmp_path):
         (("--csv", "-", "--table", "ceilings"), "this result has no such table; use one of parts"),
         (("--csv", "-", "--table", "nonsense"), "'nonsense' is not one of"),
         (("--csv", "-", "--table", "mix", "--table", "lines"), "a file holds one table"),
+        (("--csv", "a.csv", "--parquet", "a.csv"), "'a.csv' is given twice"),
         (("--csv", ""), "empty"),
         (("--csv", "/no/such/folder/x.csv"), "there is no folder '/no/such/folder'"),
         (("--csv", "/dev/full"), "no space left on device"),
@@ -202,6 +215,14 @@ def test_what_cannot_be_written_is_refused(cli, arguments, words):
 
     assert status == 2
     assert words in " ".join(err.split())
+
+
+def test_a_list_of_what_there_is_has_no_table(cli):
+    """It would be ignored without a word."""
+    status, _, err = cli("suite", "--list", "--csv", "-")
+
+    assert status == 2
+    assert "--list says what there is" in err
 
 
 def test_without_pyarrow_a_line_says_what_to_install(cli, tmp_path, monkeypatch):

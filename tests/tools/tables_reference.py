@@ -10,7 +10,17 @@ from pathlib import Path
 
 from ridgepoint.core.table import Column
 from ridgepoint.kept.record_table import RECORDS
-from ridgepoint.show.data_tables import machine, others, pipeline, ridgeline, run, scaling, studies
+from ridgepoint.show.data_tables import (
+    compare,
+    history,
+    machine,
+    others,
+    pipeline,
+    ridgeline,
+    run,
+    scaling,
+    studies,
+)
 from ridgepoint.show.data_tables.part import MEASURED
 
 PAGE = Path(__file__).parents[2] / "docs" / "tables.md"
@@ -20,6 +30,8 @@ SUBJECTS: dict[str, Mapping[str, Sequence[Column]]] = {
     "`run` and `show` of a program": run.COLUMNS,
     "`machine`, and `show` of a machine or a cluster": machine.COLUMNS,
     "`list`": {"records": RECORDS},
+    "`compare`": compare.COLUMNS,
+    "`history`": history.COLUMNS,
     "`plot`": others.COLUMNS["plot"],
     "`scale`": scaling.COLUMNS,
     "`ridgeline`": ridgeline.COLUMNS,

@@ -59,15 +59,16 @@ def test_values_of_numpy_become_plain() -> None:
 
 def test_infinite_and_empty_are_unknown() -> None:
     """Infinite values are unknown as in JSON, and a text without a character is none."""
-    table = Table.of("runs", COLUMNS, [{"runtime_s": math.inf, "name": ""}])
+    table = Table.of("runs", COLUMNS, [{"runtime_s": math.inf, "share": math.nan, "name": ""}])
 
     assert set(table.rows[0]) == {None}
+    with pytest.raises(ValueError, match=r"runtime_s cannot be nan"):
+        Table(name="runs", title="runs", columns=(RUNTIME,), rows=((math.nan,),))
 
 
 @pytest.mark.parametrize(
     "row",
     [
-        {"runtime_s": math.nan},
         {"runtime_s": "1 s"},
         {"runtime_s": True},
         {"work_flop": 1.5},
@@ -85,7 +86,14 @@ def test_a_cell_of_another_kind_is_refused(row: dict[str, object]) -> None:
 
 @pytest.mark.parametrize(
     ("key", "unit"),
-    [("runtime", "s"), ("dram", "byte"), ("peak_flops", "flop/s"), ("Runtime_s", "s"), ("a b", "")],
+    [
+        ("runtime", "s"),
+        ("dram", "byte"),
+        ("peak_flops", "flop/s"),
+        ("Runtime_s", "s"),
+        ("a b", ""),
+        ("from", ""),
+    ],
 )
 def test_a_key_says_its_unit(key: str, unit: str) -> None:
     """A key without the unit of its column, or not in snake_case, is refused."""

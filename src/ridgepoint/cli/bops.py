@@ -161,7 +161,7 @@ def _show(
     from ridgepoint.show.tables.bops_tables import bops_tables
 
     fields = document(command, counts, timed)
-    with beside(lambda: others.bops_tables(fields), as_json=as_json):
+    with beside(lambda: others.bops_tables(fields)):
         if as_json:
             common.print_json(fields)
         else:

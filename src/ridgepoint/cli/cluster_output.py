@@ -16,7 +16,7 @@ from ridgepoint.show.tables import network_table
 
 def show_cluster(cluster: MeasuredCluster, *, as_json: bool) -> None:
     """Print a cluster on standard output, and write its tables."""
-    with beside(lambda: cluster_tables(cluster), as_json=as_json) as is_shown:
+    with beside(lambda: cluster_tables(cluster)) as is_shown:
         if as_json:
             print_json(to_fields(cluster))
         elif is_shown:

@@ -267,7 +267,7 @@ def _show(
     from ridgepoint.show.tables import compare_table
 
     least = compare_table.THRESHOLD if threshold is None else threshold
-    with beside(lambda: comparison_tables(comparisons), as_json=as_json) as is_shown:
+    with beside(lambda: comparison_tables(comparisons)) as is_shown:
         if as_json:
             common.print_json(comparison_report(comparisons, judged))
         elif markdown:

@@ -41,7 +41,7 @@ def command(*, tests_meters: bool, as_json: bool, archive_path: Path | None) -> 
 
     findings = examine(archive_path)
     document = report("doctor", {"findings": findings})
-    with beside(lambda: doctor_tables(document), as_json=as_json) as is_shown:
+    with beside(lambda: doctor_tables(document)) as is_shown:
         if as_json:
             common.print_json(document)
         elif is_shown:
@@ -58,7 +58,7 @@ def _selftest(archive_path: Path | None, *, as_json: bool) -> int:
         found = selftest(progress=shown.step)
         times = explained_times(archive_path, shown) if found.holds is not None else ()
     document = _document(found, times)
-    with beside(lambda: selftest_tables(document), as_json=as_json) as is_shown:
+    with beside(lambda: selftest_tables(document)) as is_shown:
         if as_json:
             common.print_json(document)
         elif is_shown:

@@ -80,7 +80,7 @@ def command(
         history(programs, quantity, tolerances=limits) for quantity in quantities or ("runtime",)
     ]
     labels = [_label(one) for one in chosen]
-    with beside(lambda: history_tables(histories, labels), as_json=as_json) as is_shown:
+    with beside(lambda: history_tables(histories, labels)) as is_shown:
         if as_json:
             common.print_json(_document(histories, labels))
         elif is_shown:

@@ -63,7 +63,7 @@ def command(
             last = _SHOWN
         records = archive.records(kind, last=last, containing=containing)
         kept = archive.count()
-    with beside(lambda: [records_table(records)], as_json=as_json) as is_shown:
+    with beside(lambda: [records_table(records)]) as is_shown:
         if as_json:
             common.print_json(report("list", {"records": records}))
         elif is_shown:

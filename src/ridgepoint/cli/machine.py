@@ -11,7 +11,7 @@ import click
 
 from ridgepoint.cli import common, completing
 from ridgepoint.cli.numbers import NumberRange
-from ridgepoint.cli.tables import OF_MACHINE, require_tables, tables_option
+from ridgepoint.cli.tables import OF_MACHINE, tables_option
 
 if TYPE_CHECKING:
     from ridgepoint.cli.progress import Progress
@@ -98,7 +98,6 @@ def command(
     from ridgepoint.kept.archive import Archive
     from ridgepoint.kept.lookup import named_machine
 
-    require_tables(as_json=as_json)
     if device is not None and (explained is not None or geometry is not None):
         raise click.UsageError(
             "--explain and --cache apply to CPUs only: they cannot be combined with --device"

@@ -43,7 +43,7 @@ _PLOT_LINES = 22
 
 def show_machine(machine: Machine, *, as_json: bool, every_caution: bool = False) -> None:
     """Print a machine on standard output, and write its tables."""
-    with beside(lambda: machine_tables(machine), as_json=as_json) as is_shown:
+    with beside(lambda: machine_tables(machine)) as is_shown:
         if as_json:
             print_json(machine_fields(machine))
         elif is_shown:
@@ -72,7 +72,7 @@ def show_comparison(
     def tables() -> tuple[Table, ...]:
         return changes_table(comparison), *machine_tables(machine)
 
-    with beside(tables, as_json=as_json) as is_shown:
+    with beside(tables) as is_shown:
         if as_json:
             print_json(documents.report("check", check_fields(comparison, baseline, machine)))
         elif is_shown:
@@ -106,7 +106,7 @@ def show_explanations(explanations: Sequence[Explanation], *, as_json: bool) -> 
     def tables() -> tuple[Table, ...]:
         return (samples_table([explained.ceiling for explained in explanations]),)
 
-    with beside(tables, as_json=as_json) as is_shown:
+    with beside(tables) as is_shown:
         if as_json:
             print_json(_explained(explanations))
         elif is_shown:
@@ -175,7 +175,7 @@ def show_run(
     every_caution : bool
         Whether to tell those in full, too, that could not change the verdict.
     """
-    with beside(lambda: run_tables(analysis), as_json=as_json) as is_shown:
+    with beside(lambda: run_tables(analysis)) as is_shown:
         if as_json:
             print_json(report(analysis, viewing.others))
         elif is_shown or stderr:

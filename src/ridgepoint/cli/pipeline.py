@@ -227,7 +227,7 @@ def _print(shown: list[Shown], observation: Observation | None, *, as_json: bool
     def tables() -> tuple[Table, ...]:
         return pipeline_tables(report(shown, observation))
 
-    with beside(tables, as_json=as_json) as is_shown:
+    with beside(tables) as is_shown:
         if as_json:
             common.print_json(report(shown, observation))
         elif is_shown:
@@ -276,7 +276,7 @@ def _show_published(*, as_json: bool) -> None:
     from ridgepoint.show.data_tables.pipeline import loads_tables
     from ridgepoint.show.tables.pipeline_table import loads_table
 
-    with beside(lambda: loads_tables(published()), as_json=as_json) as is_shown:
+    with beside(lambda: loads_tables(published())) as is_shown:
         if as_json:
             common.print_json(published())
         elif is_shown:

@@ -115,7 +115,7 @@ def _draw_latency(machine: Machine, outputs: Sequence[Path]) -> None:
     from ridgepoint.show.data_tables.machine import machine_tables
     from ridgepoint.show.data_tables.together import of_name
 
-    with beside(lambda: [of_name(machine_tables(machine), "latency")], as_json=False) as is_shown:
+    with beside(lambda: [of_name(machine_tables(machine), "latency")]) as is_shown:
         if is_shown or outputs:
             write_latency(machine, outputs)
 
@@ -133,7 +133,7 @@ def _draw_miss_curve(
         raise click.UsageError("--miss-curve draws a single measurement: give one number")
     chart = miss_curve_of(measurements[0], machine)
     tables = run_tables(analyse(measurements[0], machine))
-    with beside(lambda: [of_name(tables, "miss_curve")], as_json=False) as is_shown:
+    with beside(lambda: [of_name(tables, "miss_curve")]) as is_shown:
         if is_shown or outputs:
             draw_chart(chart, outputs)
 
@@ -273,7 +273,7 @@ class _Drawn:
             views=viewing.of(measured),
         )
         save_picture(picture, outputs)
-        with beside(lambda: points_tables(self._document()), as_json=as_json) as is_shown:
+        with beside(lambda: points_tables(self._document())) as is_shown:
             if as_json:
                 common.print_json(self._document())
             elif is_shown and not outputs:

@@ -12,7 +12,7 @@ import click
 
 from ridgepoint.cli import common
 from ridgepoint.cli.run_options import RunOptions
-from ridgepoint.cli.tables import prints_document, require_tables
+from ridgepoint.cli.tables import prints_document
 
 if TYPE_CHECKING:
     from ridgepoint.cluster.task import MeterName
@@ -130,7 +130,6 @@ def run_ranks(ranks: Ranks, options: RunOptions) -> int:
     from ridgepoint.models.distributed import machine_for
 
     _require_none(options)
-    require_tables(as_json=options.as_json)
     common.require_figure_endings(options.outputs, also=(".json",))
     chosen, geometry = options.chosen_machine(), options.geometry
     viewing = options.viewing()

@@ -289,7 +289,7 @@ def _sweep(
     def document() -> dict[str, Any]:
         return sweep_report(front, machines, asked.steps, asked.inputs, overlap)
 
-    with beside(lambda: front_tables(document()), as_json=as_json) as is_shown:
+    with beside(lambda: front_tables(document())) as is_shown:
         if as_json:
             common.print_json(document())
         elif is_shown:
@@ -363,7 +363,7 @@ def _print(shown: Shown, *, as_json: bool) -> None:
     def document() -> dict[str, Any]:
         return report(shown.ridgeline, shown.trajectories, shown.inputs)
 
-    with beside(lambda: ridgeline_tables(document()), as_json=as_json) as is_shown:
+    with beside(lambda: ridgeline_tables(document())) as is_shown:
         if as_json:
             common.print_json(document())
         elif is_shown:

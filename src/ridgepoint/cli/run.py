@@ -10,7 +10,7 @@ import click
 from ridgepoint.cli import common, completing
 from ridgepoint.cli.numbers import NumberRange
 from ridgepoint.cli.run_options import RunOptions
-from ridgepoint.cli.tables import OF_RUN, prints_document, require_tables, tables_option
+from ridgepoint.cli.tables import OF_RUN, prints_document, tables_option
 from ridgepoint.cli.view_options import bandwidth_option, machines_option, per_cycle_option
 
 if TYPE_CHECKING:
@@ -281,7 +281,6 @@ def _refuse(options: RunOptions) -> None:
         _require_whole(options.counts_only or is_part)
     if options.meter_name == "ncu":
         _require_gpu(options.machine_names, functions=options.functions)
-    require_tables(as_json=options.as_json)
     common.require_figure_endings(options.outputs, also=(".json",))
     resolve(options.program)
     if options.geometry is not None:

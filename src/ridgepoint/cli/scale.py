@@ -222,7 +222,7 @@ def _show(study: ScalingStudy, asked: Scheduler | None, *, law: bool, as_json: b
     from ridgepoint.cli.scale_output import fields
     from ridgepoint.show.data_tables.scaling import scaling_tables
 
-    with beside(lambda: scaling_tables(fields(study, law=law)), as_json=as_json) as is_shown:
+    with beside(lambda: scaling_tables(fields(study, law=law))) as is_shown:
         if as_json:
             common.print_json(fields(study, law=law))
         elif asked is not None and is_shown:

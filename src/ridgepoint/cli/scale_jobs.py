@@ -50,7 +50,7 @@ def share_nodes(
     study = _study(path, options)
     if outputs or folder is not None:
         _draw(study, outputs, folder)
-    with beside(lambda: sharing_tables(_fields(study)), as_json=as_json) as is_shown:
+    with beside(lambda: sharing_tables(_fields(study))) as is_shown:
         if as_json:
             common.print_json(_fields(study))
         elif options["scheduler"] is not None and is_shown:

@@ -86,7 +86,7 @@ def command(
     for value in kept_values:
         if not isinstance(value, Timing | tuple):
             shown.require_machine(value.name)
-    with beside(lambda: _tables(targets, kept_values, shown), as_json=as_json) as is_shown:
+    with beside(lambda: _tables(targets, kept_values, shown)) as is_shown:
         if as_json and len(kept_values) > 1:
             documents = [_document(value, shown) for value in kept_values]
             common.print_json(report("records", {"records": documents}))

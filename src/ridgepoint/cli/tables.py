@@ -9,13 +9,15 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
 from ridgepoint.cli.common import made_folder, require_folder
 from ridgepoint.core.errors import RidgepointError
+from ridgepoint.core.names import named_twice
 
 if TYPE_CHECKING:
     from ridgepoint.core.table import Table
@@ -25,7 +27,10 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 TABLES = ("csv", "parquet", "table_names")
 """What click calls these options."""
 
-OF_RUN = (*("parts", "levels", "lines", "mix", "samples", "miss_curve", "ranks", "cautions"),)
+OF_RUN = (
+    *("parts", "levels", "lines", "mix", "samples", "miss_curve", "ranks"),
+    *("causes", "advice", "cautions"),
+)
 OF_MACHINE = (
     *("ceilings", "ceiling_samples", "caches", "latency", "machine_cautions"),
     *("changes", "network", "nodes"),
@@ -45,7 +50,13 @@ class _Asked:
     is_being_written: bool = False
 
     @property
+    def is_any(self) -> bool:
+        """Whether any table is asked for."""
+        return any(self.files.values())
+
+    @property
     def is_on_stdout(self) -> bool:
+        """Whether a table is to be printed."""
         return _STDOUT in self.files["csv"]
 
 
@@ -96,11 +107,30 @@ def tables_option(*names: str, main: str = "") -> Callable[[_Command], _Command]
                     f"repeated: {_listed(names)}.  [default: {main or names[0]}]",
                 )
             )
+        checked = _checking(command)
         for option in reversed(options):
-            command = option(command)
-        return command
+            checked = option(checked)
+        return checked
 
     return decorated
+
+
+def _checking(command: _Command) -> _Command:
+    """Return a command that refuses contradictions before it does anything."""
+
+    @wraps(command)
+    def checked(*arguments: Any, **options: Any) -> Any:
+        asked = _asked(click.get_current_context())
+        _refuse_contradictions(asked, as_json=options.get("as_json", False))
+        if options.get("markdown") and asked.is_on_stdout:
+            raise click.UsageError("--markdown and --csv - both print on standard output: give one")
+        if options.get("only_list") and asked.is_any:
+            raise click.UsageError(
+                "--list says what there is, and has no results for --csv or --parquet"
+            )
+        return command(*arguments, **options)
+
+    return cast(_Command, checked)
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -113,7 +143,7 @@ def prints_document(*, as_json: bool) -> bool:
 
 
 @contextmanager
-def beside(tables: Callable[[], Sequence[Table]], *, as_json: bool) -> Iterator[bool]:
+def beside(tables: Callable[[], Sequence[Table]]) -> Iterator[bool]:
     """Give whether to show the report, and write the tables that were asked for after it.
 
     They are written even if the report cannot be shown. Within another `beside`, whose tables
@@ -124,19 +154,14 @@ def beside(tables: Callable[[], Sequence[Table]], *, as_json: bool) -> Iterator[
     tables : callable
         Returns all tables of the result, the one that is written by default first. Called only if
         one is asked for.
-    as_json : bool
-        Whether the report is JSON.
 
     Raises
     ------
-    click.UsageError
-        If both JSON and CSV are to be printed.
     RidgepointError
         If there is no such table, or it cannot be written.
     """
     asked = _asked(click.get_current_context(silent=True))
-    _require_one_document(asked, as_json=as_json)
-    if asked.is_being_written or not any(asked.files.values()):
+    if asked.is_being_written or not asked.is_any:
         yield not asked.is_on_stdout
         return
     asked.is_being_written = True
@@ -145,16 +170,6 @@ def beside(tables: Callable[[], Sequence[Table]], *, as_json: bool) -> Iterator[
     finally:
         asked.is_being_written = False
         _write(asked, tables())
-
-
-def require_tables(*, as_json: bool) -> None:
-    """Refuse options for tables that contradict each other, before anything long begins.
-
-    Raises
-    ------
-    click.UsageError
-    """
-    _require_one_document(_asked(click.get_current_context()), as_json=as_json)
 
 
 def _asked(context: click.Context | None) -> _Asked:
@@ -187,14 +202,23 @@ def _names(context: click.Context, parameter: click.Parameter, names: tuple[str,
     _asked(context).names = names
 
 
-def _require_one_document(asked: _Asked, *, as_json: bool) -> None:
+def _refuse_contradictions(asked: _Asked, *, as_json: bool) -> None:
+    """Refuse options for tables that contradict each other or --json.
+
+    Raises
+    ------
+    click.UsageError
+    """
     names = [name for files in asked.files.values() for name in files]
     if as_json and asked.is_on_stdout:
         raise click.UsageError("--json and --csv - both print on standard output: give one")
     if asked.names and not names:
         raise click.UsageError("--table applies only with --csv or --parquet")
-    if len(set(asked.names)) > 1 and not all(map(_is_folder, names)):
+    files = [name for name in names if not _is_folder(name)]
+    if files and len(set(asked.names)) > 1:
         raise click.UsageError("a file holds one table: give one --table, or a folder")
+    if (twice := named_twice(files)) is not None:
+        raise click.UsageError(f"{twice!r} is given twice: name each file once")
 
 
 def _is_folder(name: str) -> bool:

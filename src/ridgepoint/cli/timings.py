@@ -30,7 +30,7 @@ def show_timing(timing: Timing, *, as_json: bool, stderr: bool = False) -> None:
     stderr : bool
         Whether the report goes to standard error, since standard output is the program's.
     """
-    with beside(lambda: timing_tables(timing), as_json=as_json) as is_shown:
+    with beside(lambda: timing_tables(timing)) as is_shown:
         if as_json:
             common.print_json(timing_report(timing))
         elif is_shown or stderr:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from keyword import iskeyword
 from pathlib import Path
 from typing import Literal
 
@@ -88,7 +89,8 @@ class Column:
         stem = self.key if self.end is None else self.key.removesuffix(f"_{self.end}")
         if not f"_{stem}".endswith(ending):
             raise ValueError(f"a column in {self.unit} must end with {ending!r}, got {self.key!r}")
-        if not self.key.isidentifier() or self.key != self.key.lower():
+        # No word of Python either, for rows with attributes.
+        if not self.key.isidentifier() or iskeyword(self.key) or self.key != self.key.lower():
             raise ValueError(f"key must be in snake_case, got {self.key!r}")
 
     def ends(self) -> tuple[Column, Column, Column]:
@@ -171,8 +173,8 @@ class Table(Presentable):
         columns : iterable of Column
         rows : iterable of mapping
             Values by key; what a row lacks is unknown. An `Estimate` stands for its median, and
-            fills the columns of the ends of its interval as well. Infinite values become None, as
-            in JSON, and so do empty texts; bytes that are not UTF-8 are escaped.
+            fills the columns of the ends of its interval as well. Infinite values and NaN become
+            None, as in JSON, and so do empty texts; bytes that are not UTF-8 are escaped.
         title : str
             Empty: the name.
 
@@ -274,8 +276,7 @@ def _cell(column: Column, row: Mapping[str, object]) -> Cell:
     if isinstance(value, str):
         return legible(value) or None
     if isinstance(value, float):
-        # As JSON has it. NaN stays, and is refused: it is never a value.
-        return None if math.isinf(value) else value
+        return value if math.isfinite(value) else None  # as JSON has it
     if value is None or isinstance(value, int):
         return value
     raise ValueError(f"{column.key} cannot be {value!r}")

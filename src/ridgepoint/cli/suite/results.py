@@ -52,7 +52,7 @@ def show_and_keep(
     from ridgepoint.show.tables.studies import study_table
 
     try:
-        with beside(lambda: study_tables(found), as_json=as_json) as is_shown:
+        with beside(lambda: study_tables(found)) as is_shown:
             if as_json:
                 common.print_json(to_fields(found))
             elif is_shown:

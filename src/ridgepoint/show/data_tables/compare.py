@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from ridgepoint.core.columns import number, share, text
+from ridgepoint.core.columns import number, rate, share, text
 from ridgepoint.core.table import Column, Table
 from ridgepoint.models.comparing.changes import Change
 from ridgepoint.models.comparing.parts import PartChanges
@@ -16,8 +16,8 @@ _CHANGE: tuple[Column, ...] = (
     text("record", "Record that is compared."),
     text("quantity", "What is compared: runtime, work, dram read, ..."),
     text("unit", "Base unit: s, flop, BOP or B; empty: a number of instructions."),
-    *number("before", "Median before.").ends(),
-    *number("after", "Median after.").ends(),
+    *rate("before", "Median before.").ends(),
+    *rate("after", "Median after.").ends(),
     *number("ratio", "After over before.").ends(),
     text("verdict", "equal, same, more, less, no difference seen or unknown."),
     text("why", "Why it is unknown, or why a difference is not counted as one."),
@@ -33,8 +33,8 @@ _PART: tuple[Column, ...] = (
 def comparison_tables(comparisons: Sequence[ProgramComparison]) -> tuple[Table, ...]:
     """Return the changes of programs, and of their functions and regions."""
     return (
-        Table.of("changes", _CHANGE, _changes(comparisons)),
-        Table.of("parts", (*_CHANGE[:2], *_PART, *_CHANGE[2:]), _parts(comparisons)),
+        Table.of("changes", COLUMNS["changes"], _changes(comparisons)),
+        Table.of("parts", COLUMNS["parts"], _parts(comparisons)),
     )
 
 
@@ -80,3 +80,7 @@ def _cells(change: Change) -> dict[str, Any]:
         "verdict": change.verdict,
         "why": change.why,
     }
+
+
+COLUMNS = {"changes": _CHANGE, "parts": (*_CHANGE[:2], *_PART, *_CHANGE[2:])}
+"""Of each table, by its name."""

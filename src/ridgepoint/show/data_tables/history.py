@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ridgepoint.core.columns import count, number, text
+from ridgepoint.core.columns import count, number, rate, text
 from ridgepoint.core.table import Table
 from ridgepoint.models.comparing.history import History
 
@@ -15,7 +15,7 @@ _HISTORY = (
     text("host", "Where it was measured."),
     text("quantity", "What was measured: runtime, work, dram read, ..."),
     text("unit", "Base unit: s, flop, BOP or B; empty: a number of instructions."),
-    *number("value", "Median.").ends(),
+    *rate("value", "Median.").ends(),
     *number("ratio", "Value over that of the level before.").ends(),
     text("verdict", "equal, same, more, less, no difference seen or unknown."),
     text("event", "change, once or last; empty: none."),
@@ -50,3 +50,7 @@ def _rows(histories: Sequence[History], labels: Sequence[str]) -> Iterator[dict[
                     "verdict": change.verdict,
                 }
             yield row
+
+
+COLUMNS = {"history": _HISTORY}
+"""Of each table, by its name."""

@@ -14,7 +14,7 @@ _UNIT = text("unit", "Unit of the work: flop or BOP.")
 _STAGES = (
     _OF,
     text("name", "Name of the stage."),
-    text("from", "Where its demand comes from."),
+    text("origin", "Where its demand comes from."),
     number("repeat", "How often it runs."),
     _UNIT,
     rate("work", "Work."),
@@ -120,6 +120,7 @@ def _stages(pipelines: Iterable[Mapping[str, Any]]) -> Iterable[dict[str, Any]]:
                 "pipeline": pipeline["name"],
                 "unit": pipeline["unit"],
                 **stage,
+                "origin": stage["from"],
                 **{f"{path}_s": seconds for path, seconds in stage["times_s"].items()},
                 "gain": gains.get(stage["name"]),
             }

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ridgepoint.core.columns import CAUTIONS, count, flag, number, text
+from ridgepoint.core.columns import CAUTIONS, count, flag, number, share, text
 from ridgepoint.core.counted import TrafficInterval
 from ridgepoint.core.counts import FunctionCounts, Traffic
 from ridgepoint.core.documents import fields_of
@@ -64,6 +64,24 @@ _MISS_CURVE = (
 )
 
 
+_CAUSES = (
+    text("code", "Short stable name of the cause."),
+    text("what", "The cause in words."),
+    text("standing", "limits, contributes, unknown or ruled out."),
+    *share("share", "Part of the time that it takes.").ends(),
+    text("sense", "took, least or most: whether that is exact or a limit."),
+    text("why", "The number that shows it, or why it is not known."),
+    text("settle", "What would tell where it is not known."),
+)
+_ADVICE = (
+    text("code", "Short stable name of the advice."),
+    text("about", "Program, region or function concerned."),
+    text("seen", "The evidence."),
+    text("what", "What to do."),
+    number("gain", "Upper limit of the speed-up of what it is about."),
+)
+
+
 def run_tables(analysis: Analysis) -> tuple[Table, ...]:
     """Return every table of a measured program, the one of its parts first."""
     measurement = condensed(analysis.measurement)
@@ -93,6 +111,8 @@ def run_tables(analysis: Analysis) -> tuple[Table, ...]:
             ),
         ),
         ranks_table(ranks),
+        Table.of("causes", _CAUSES, (fields_of(cause, *_CAUSE_KEYS) for cause in analysis.causes)),
+        Table.of("advice", _ADVICE, (fields_of(each, *_ADVICE_KEYS) for each in analysis.advice)),
         Table.of(
             "cautions",
             CAUTIONS,
@@ -118,6 +138,8 @@ def timing_tables(timing: Timing) -> tuple[Table, ...]:
         *(Table.of(name, columns, ()) for name, columns in _OF_COUNTS.items()),
         Table.of("samples", _SAMPLES, _samples(timing)),
         ranks_table(()),
+        Table.of("causes", _CAUSES, ()),
+        Table.of("advice", _ADVICE, ()),
         Table.of("cautions", CAUTIONS, (
             fields_of(caution, "code", "seen", "remedy") for caution in timing.all_cautions
         )),
@@ -125,6 +147,8 @@ def timing_tables(timing: Timing) -> tuple[Table, ...]:
 
 
 _OF_TIMED = ("name", "object", "runtime_s", "cpu_s", "samples")
+_CAUSE_KEYS = tuple(column.key for column in _CAUSES if column.end is None)
+_ADVICE_KEYS = tuple(column.key for column in _ADVICE)
 _MIX_KEYS = tuple(column.key for column in _MIX)
 _CURVE_KEYS = tuple(column.key for column in _MISS_CURVE)
 _OF_COUNTS = {"levels": _LEVELS, "lines": _LINES, "mix": _MIX, "miss_curve": _MISS_CURVE}
@@ -252,6 +276,8 @@ COLUMNS = {
     "samples": _SAMPLES,
     "miss_curve": _MISS_CURVE,
     "ranks": RANKS,
+    "causes": _CAUSES,
+    "advice": _ADVICE,
     "cautions": CAUTIONS,
 }
 """Of each table, by its name."""

@@ -72,7 +72,7 @@ def run(name):
 
 
 QUICK = ("ridgeline", "scaling", "dc_roofline", "workloads", "pipeline", "placing", "regions")
-STORED = ("rooflines", "comparing")
+STORED = ("rooflines", "comparing", "report")
 FRAMES = ("tables",)
 SLOW = ("imaging", "datacenter")
 SCRIPTS = ("measuring",)

@@ -12,6 +12,7 @@ import { nextOrder, type Order, sorted } from "./sorting";
 const ALL = 200; // so many rows are drawn at once; of more, only those in sight
 const SPARE = 12; // rows drawn above and below those in sight
 const PRINTED = 500;
+const WIDE = 9; // columns that fit on a sheet of paper held upright
 
 /** A table on the page. */
 export class TableView {
@@ -59,7 +60,7 @@ export class TableView {
     );
     this.element = make(
       "section",
-      { class: "table" },
+      { class: table.columns.length > WIDE ? "table wide" : "table" },
       make("h3", {}, table.name),
       make(
         "div",

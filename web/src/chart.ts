@@ -10,6 +10,8 @@ export interface Drawn {
   toSvg(): string;
   /** Returns the current view as a PNG image. */
   toPng(): Promise<Blob>;
+  /** Draws the chart for paper, or for the screen again. */
+  print(isPrinting: boolean): void;
   /** Takes the chart away, with its listeners. */
   remove(): void;
 }

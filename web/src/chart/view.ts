@@ -168,8 +168,6 @@ export class ChartView {
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", regrounded, {
       signal,
     });
-    window.addEventListener("beforeprint", () => this.#print(true), { signal });
-    window.addEventListener("afterprint", () => this.#print(false), { signal });
   }
 
   #resize(): void {
@@ -180,7 +178,7 @@ export class ChartView {
     }
   }
 
-  #print(isPrinting: boolean): void {
+  print(isPrinting: boolean): void {
     this.#isPrinting = isPrinting;
     this.#findGround();
     this.#width = isPrinting ? PRINT_WIDTH : this.host.clientWidth || USUAL_WIDTH;

@@ -1,6 +1,6 @@
 /** One view: its charts, controls, table and panel, drawn when it is first opened. */
 
-import { drawChart } from "../chart";
+import { type Drawn, drawChart } from "../chart";
 import type { Coverage, PageDocument, View } from "../document";
 import { make } from "../dom";
 import type { ViewStore } from "../state";
@@ -18,6 +18,7 @@ export class ViewPart {
   readonly #page: PageDocument;
   #table: TableView | null = null;
   #panel: HTMLElement | null = null;
+  #charts: readonly Drawn[] = [];
   #isDrawn = false;
 
   constructor(page: PageDocument, view: View, store: ViewStore) {
@@ -43,6 +44,7 @@ export class ViewPart {
   /** Prepares for printing, or for the screen again. */
   print(isPrinted: boolean): void {
     this.#table?.print(isPrinted);
+    for (const chart of this.#charts) chart.print(isPrinted);
   }
 
   focusSearch(): void {
@@ -89,8 +91,9 @@ export class ViewPart {
       ),
       this.#table?.element ?? "",
     );
-    for (const [at, chart] of view.charts.entries())
-      drawChart(places[at] as HTMLElement, chart, view, store);
+    this.#charts = view.charts.map((chart, at) =>
+      drawChart(places[at] as HTMLElement, chart, view, store),
+    );
   }
 
   #savers(): HTMLElement {

@@ -254,10 +254,11 @@ def test_rows_that_are_shown_are_saved_as_csv(browser, tmp_path):
 
 
 def test_hostile_names_are_only_names(browser, tmp_path):
-    """No text of a user becomes a part of the page, and each is shown as it is."""
+    """No text of a user becomes a part of the page, and none can turn its letters around."""
     browser.open(written(tmp_path, page_of_names(*HOSTILE)))
 
-    assert browser.texts("tbody th bdi") == list(HOSTILE)
+    shown = [name.translate({0x202E: "?", 0x202C: "?"}) for name in HOSTILE]
+    assert browser.texts("tbody th bdi") == shown
     assert browser.js("return document.querySelector('h1').textContent") == HOSTILE[0]
     for button in browser.all("button.pick"):
         browser.click(button)

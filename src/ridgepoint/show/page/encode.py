@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
@@ -17,6 +18,11 @@ _CLASSES = (
     *(contents.PageRecord, contents.View, contents.Control, contents.Table, contents.Column),
     *(contents.Row, contents.Cell, contents.Coverage, contents.Subject, contents.Fact),
     *(contents.SourceLine, contents.Advised, contents.RuledOut, contents.Doubt),
+)
+
+# Control characters but the end of a line, and those that set the direction of writing.
+_ACTING = re.compile(
+    "[\\x00-\\x09\\x0b-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]"
 )
 
 
@@ -55,12 +61,20 @@ def _usual(kind: type) -> dict[str, Any]:
 
 
 def _compact(value: Any) -> Any:
-    """Return a value as JSON has it, without the fields that are as usual."""
+    """Return a value as JSON has it, without the fields that are as usual.
+
+    Texts are shown as they are written there: what would turn them around on the screen, or do
+    something else there, becomes a question mark. The reports of records stay as they are.
+    """
+    if isinstance(value, str):
+        return value if value.isprintable() else _ACTING.sub("?", documents.legible(value))
     if is_dataclass(value) and not isinstance(value, type):
         usual = _usual(type(value))
         parts = ((one.name, getattr(value, one.name)) for one in fields(value))
         return {
-            name: _compact(part) for name, part in parts if name not in usual or part != usual[name]
+            name: part if name == "report" else _compact(part)
+            for name, part in parts
+            if name not in usual or part != usual[name]
         }
     if isinstance(value, Mapping):
         return {name: _compact(part) for name, part in value.items()}

@@ -1,6 +1,7 @@
 """The command that compares records: what it prints, its gates, and what it refuses."""
 
 import json
+import re
 
 import figure_inputs as inputs
 import pytest
@@ -228,3 +229,52 @@ def test_what_has_no_history_is_refused(kept, words, said):
 
     assert status == 2
     assert said in " ".join(err.split())
+
+
+def page_of(path):
+    """Return the document that a page holds."""
+    found = re.search(
+        r'<script type="application/json"[^>]*>(.*?)</script>', path.read_text(), re.DOTALL
+    )
+    return json.loads(found[1])
+
+
+def test_the_page_shows_the_change_first(kept, tmp_path):
+    """Every amount is a row; arrows, rows and facts speak of the same program."""
+    path = tmp_path / "change.html"
+    status, _, _ = kept("compare", "before", "after", "-o", path)
+    view = page_of(path)["views"][0]
+    arrows = [line for line in view["charts"][0]["lines"] if line["kind"] == "change"]
+    texts = [[cell["text"] for cell in row["cells"]] for row in view["table"]["rows"]]
+    (program,) = view["subjects"]
+    facts = {fact["key"]: fact for fact in program["facts"]}
+
+    assert status == 0
+    assert (view["kind"], view["title"]) == ("compare", "after compared with before")
+    assert [arrow["subject"] for arrow in arrows] == [program["key"]]
+    assert [row for row in texts if row[2] == "DRAM"][0][3:6] == ["240 MB", "400 MB", "x 1.67"]
+    assert facts["dram"]["text"] == "x 1.67, more"
+    assert len(facts["runtime"]["samples"]) == 15
+    assert page_of(path)["records"][1]["label"] == "after"
+
+
+def test_a_page_needs_no_roofs(kept, tmp_path):
+    """What was timed alone has no place on a roofline, but its times are compared."""
+    path = tmp_path / "timed.html"
+    status, _, _ = kept("compare", "before", "timed", "-o", path)
+    view = page_of(path)["views"][0]
+
+    assert status == 0
+    assert not view.get("charts")
+    assert any("unknown: not measured" in str(row) for row in view["table"]["rows"])
+
+
+def test_a_history_is_a_page_too(kept, tmp_path):
+    """A view for each amount."""
+    path = tmp_path / "history.html"
+    status, _, _ = kept("history", "nightly", "--of", "runtime", "--of", "dram", "-o", path)
+    views = page_of(path)["views"]
+
+    assert status == 0
+    assert [view["title"] for view in views] == ["Runtime of nightly", "DRAM of nightly"]
+    assert [len(view["table"]["rows"]) for view in views] == [2, 2]

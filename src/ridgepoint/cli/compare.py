@@ -147,11 +147,7 @@ def command(
         as_json=as_json,
         markdown=markdown,
     )
-    if outputs:
-        from ridgepoint.cli.pictures import save_picture
-        from ridgepoint.show.charts.compare import comparison_chart
-
-        save_picture(comparison_chart(comparisons), outputs)
+    _write(comparisons, outputs)
     return _status(judged, allow_unknown=allow_unknown)
 
 
@@ -276,6 +272,22 @@ def _show(
             common.console().print(compare_table.pair(comparisons[0], threshold=least))
         elif is_shown:
             common.console().print(compare_table.several(comparisons))
+
+
+def _write(comparisons: Sequence[ProgramComparison], outputs: Sequence[Path]) -> None:
+    """Write comparisons to each file: as a page, which needs no roofs, or as a picture."""
+    from ridgepoint.cli.pictures import is_page, save_picture
+
+    for path in outputs:
+        if is_page(path):
+            from ridgepoint.show.page.assemble import write_page
+            from ridgepoint.show.page.compare import compare_page
+
+            write_page(compare_page(comparisons), path)
+        else:
+            from ridgepoint.show.charts.compare import comparison_chart
+
+            save_picture(comparison_chart(comparisons), [path])
 
 
 def _status(judged: Sequence[tuple[ProgramComparison, Judgement]], *, allow_unknown: bool) -> int:

@@ -87,8 +87,13 @@ def command(
             _show(histories, labels, title=names[0])
     if outputs:
         from ridgepoint.cli.pictures import save_picture
+        from ridgepoint.show.page.compare import history_page
 
-        save_picture(_picture(histories, labels, title=names[0]), outputs)
+        save_picture(
+            _picture(histories, labels, title=names[0]),
+            outputs,
+            page=lambda: history_page(histories, labels, title=names[0]),
+        )
 
 
 def _chosen(names: Sequence[str], archive_path: Path | None) -> list[Selected]:

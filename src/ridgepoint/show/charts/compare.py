@@ -23,13 +23,18 @@ from ridgepoint.show.words import printable
 _RANK_OF_CHANGES = 8
 
 
-def comparison_chart(comparisons: Sequence[ProgramComparison]) -> Chart:
+def comparison_chart(
+    comparisons: Sequence[ProgramComparison], *, keys: Sequence[str] = ()
+) -> Chart:
     """Return programs that are compared with the first on the roofline of its machine.
 
     Parameters
     ----------
     comparisons : sequence of ProgramComparison
         At least one; all have the same program before.
+    keys : sequence of str
+        Key of each comparison on a page, with which those of the arrows' subjects begin; empty:
+        nothing else speaks of them.
 
     Raises
     ------
@@ -52,9 +57,11 @@ def comparison_chart(comparisons: Sequence[ProgramComparison]) -> Chart:
         for index, (program, analysis) in enumerate(zip(programs, drawn, strict=True))
     ]
     lines = [
-        line
-        for index, comparison in enumerate(comparisons, start=1)
-        for line in _arrows(comparison, marks[0], marks[index], chart.x.limits)
+        line if keys else replace(line, subject="")
+        for comparison, key, after in zip(
+            comparisons, keys or [""] * len(comparisons), marks[1:], strict=True
+        )
+        for line in _arrows(comparison, key, marks[0], after, chart.x.limits)
     ]
     return replace(
         chart,
@@ -82,27 +89,35 @@ def _machine(analysis: Analysis) -> Machine:
 
 
 def _arrows(
-    comparison: ProgramComparison, before: ProgramMarks, after: ProgramMarks, x_limits: Interval
+    comparison: ProgramComparison,
+    key: str,
+    before: ProgramMarks,
+    after: ProgramMarks,
+    x_limits: Interval,
 ) -> Iterator[Line]:
     """Yield an arrow for the program, and one for each region and function drawn on both sides."""
     first, last = _at_dram(before, x_limits), _at_dram(after, x_limits)
     if first is not None and last is not None:
-        yield _arrow(first, last, comparison.changes[RUNTIME], after.index, "the program")
+        arrow = _arrow((first, last), comparison.changes[RUNTIME], after.index, "the program")
+        yield replace(arrow, subject=f"{key}/program")
     for changes in (comparison.regions, comparison.functions):
-        yield from _part_arrows(changes, before, after, x_limits)
+        for number, arrow in _part_arrows(changes, before, after, x_limits):
+            yield replace(arrow, subject=f"{key}/{changes.kind}/{number}")
 
 
 def _part_arrows(
     changes: PartChanges, before: ProgramMarks, after: ProgramMarks, x_limits: Interval
-) -> Iterator[Line]:
+) -> Iterator[tuple[int, Line]]:
+    """Yield the number of each matched part that is drawn on both sides, and its arrow."""
     first, last = (_by_name(marks, changes.kind) for marks in (before, after))
-    for change in changes.matched:
+    for number, change in enumerate(changes.matched):
         name = change.part.name
         if len(changes.named(name)) == 1 and name in first and name in last:
             start, end = (
                 drawn_at(part.place.point, x_limits) for part in (first[name], last[name])
             )
-            yield _arrow(start, end, change.changes[RUNTIME], after.index, first[name].label)
+            label = first[name].label
+            yield number, _arrow((start, end), change.changes[RUNTIME], after.index, label)
 
 
 def _by_name(marks: ProgramMarks, kind: Kind) -> dict[str, ShownPart]:
@@ -123,12 +138,12 @@ def _at_dram(marks: ProgramMarks, x_limits: Interval) -> Place | None:
     return drawn_at(points[0], x_limits) if points else None
 
 
-def _arrow(first: Place, last: Place, change: Change, index: int, name: str) -> Line:
+def _arrow(places: tuple[Place, Place], change: Change, index: int, name: str) -> Line:
     text = "" if change.ratio is None else f"{times_text(change.ratio)} time"
     label = Label(text, where="beside", rank=_RANK_OF_CHANGES, is_optional=True) if text else None
     return Line(
         kind="change",
-        places=(first, last),
+        places=places,
         ink=index,
         label=label,
         name=name,

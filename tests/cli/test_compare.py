@@ -252,7 +252,7 @@ def test_the_page_shows_the_change_first(kept, tmp_path):
     assert status == 0
     assert (view["kind"], view["title"]) == ("compare", "after compared with before")
     assert [arrow["subject"] for arrow in arrows] == [program["key"]]
-    assert [row for row in texts if row[2] == "DRAM"][0][3:6] == ["240 MB", "400 MB", "x 1.67"]
+    assert next(row for row in texts if row[2] == "DRAM")[3:6] == ["240 MB", "400 MB", "x 1.67"]
     assert facts["dram"]["text"] == "x 1.67, more"
     assert len(facts["runtime"]["samples"]) == 15
     assert page_of(path)["records"][1]["label"] == "after"

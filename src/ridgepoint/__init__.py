@@ -42,6 +42,7 @@ _HOMES = {
     # Keep, and find again.
     "Archive": "kept.archive",
     "export_record": "kept.transfer",
+    "fleet": "kept.fleet",
     "import_records": "kept.transfer",
     "keep": "kept.keeping",
     "kept_records": "kept.keeping",
@@ -148,6 +149,7 @@ if TYPE_CHECKING:
     from ridgepoint.demands.training import TrainingStep as TrainingStep
     from ridgepoint.doctor.selftest import selftest as selftest
     from ridgepoint.kept.archive import Archive as Archive
+    from ridgepoint.kept.fleet import fleet as fleet
     from ridgepoint.kept.keeping import keep as keep
     from ridgepoint.kept.keeping import kept_records as kept_records
     from ridgepoint.kept.keeping import load as load

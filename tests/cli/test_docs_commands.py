@@ -101,6 +101,7 @@ _STANDS_FOR = {
 }
 """The stored records that the numbers of a page stand for."""
 _DATA = doc_blocks.ROOT / "tests" / "data" / "scaling"
+_PRICES = '[prices]\nbench = "0.9 USD/h"\ncsb = "0.4 USD/h"\n'
 _POINTS = "[spmv]\nwork = 2e9\nmemory_bytes = 12e9\nnetwork_bytes = 80e6\n"
 
 
@@ -125,6 +126,7 @@ def stored():
         archive.keep_machine(node, label="node")
         (at.folder / "node.json").write_bytes(encode(node))
         (at.folder / "points.toml").write_text(_POINTS)
+        (at.folder / "prices.toml").write_text(_PRICES)
         (at.folder / "access.log").write_text("GET / 404\n")
         rows = (_DATA / "polynomial.csv").read_text().splitlines()
         one_core = [row for row in rows if row.startswith("nodes") or row.split(",")[1] == "1"]

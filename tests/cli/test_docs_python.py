@@ -71,7 +71,9 @@ def run(name):
     return names
 
 
-QUICK = ("ridgeline", "scaling", "dc_roofline", "workloads", "pipeline", "placing", "regions")
+QUICK = (
+    "fleet", "ridgeline", "scaling", "dc_roofline", "workloads", "pipeline", "placing", "regions",
+)  # fmt: skip
 STORED = ("rooflines", "comparing", "report")
 FRAMES = ("tables",)
 SLOW = ("imaging", "datacenter")

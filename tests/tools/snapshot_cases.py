@@ -238,6 +238,21 @@ def _suites() -> dict[str, str]:
     }
 
 
+def _fleet() -> dict[str, str]:
+    machines = "vm bench e5645 csb --price vm=0.9USD/h --price csb=0.4USD/h"
+    return {
+        "fleet/machines": f"fleet {machines}",
+        "fleet/machines-as": f"fleet {machines} --by fp64 --by dram --json",
+        "fleet/machines-drawn": "fleet vm csb e5645 --by fp64 --by dram -o {written}.svg",
+        "fleet/every": "fleet --all --by network --by dram",
+        "fleet/heat": f"fleet {machines} --program heat",
+        "fleet/heat-cheapest": f"fleet {machines} --program heat --cheapest",
+        "fleet/heat-as": f"fleet {machines} --program heat --by fp64 --json",
+        "fleet/heat-drawn": f"fleet {machines} --program heat -o {{written}}.svg",
+        "fleet/ranks": "fleet cluster networked --program ranks",
+    }
+
+
 def _refused() -> dict[str, str]:
     """Return wrong uses: what is said of them is part of what users read."""
     return {
@@ -272,7 +287,7 @@ def _refused() -> dict[str, str]:
 
 
 CASES = {
-    **_help(), **_kept(), **_compared(), **_models(), **_suites(), **_refused(),
+    **_help(), **_kept(), **_compared(), **_models(), **_suites(), **_fleet(), **_refused(),
     **snapshot_calls.CALLS
 }  # fmt: skip
 

@@ -12,6 +12,7 @@ from ridgepoint.core.table import Column
 from ridgepoint.kept.record_table import RECORDS
 from ridgepoint.show.data_tables import (
     compare,
+    fleet,
     history,
     machine,
     others,
@@ -36,6 +37,7 @@ SUBJECTS: dict[str, Mapping[str, Sequence[Column]]] = {
     "`scale`": scaling.COLUMNS,
     "`ridgeline`": ridgeline.COLUMNS,
     "`pipeline`": pipeline.COLUMNS,
+    "`fleet`": fleet.COLUMNS,
     "`bops`": others.COLUMNS["bops"],
     "`doctor`": others.COLUMNS["doctor"],
     **{f"`suite {name}`": tables for name, tables in studies.COLUMNS.items()},

@@ -156,6 +156,18 @@ COMMANDS: dict[str, tuple[Example, ...]] = {
             "ridgepoint import node1.sqlite3 node2.sqlite3",
         ),
     ),
+    "fleet": (
+        ("Rank published machines by each ceiling", "ridgepoint fleet csb xsb e5645"),
+        (
+            "See where a kept program would run best, and what would bound it",
+            "ridgepoint fleet bench e5645 --program heat",
+        ),
+        (
+            "Find the cheapest machine for it",
+            "ridgepoint fleet bench csb --program heat --cheapest \\",
+            "  --price bench=0.9USD/h --price csb=0.4USD/h",
+        ),
+    ),
     "name": (
         ("Name record 3", "ridgepoint name 3 before"),
         ("Remove a name", "ridgepoint name before ''"),

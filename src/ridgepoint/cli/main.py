@@ -33,6 +33,7 @@ COMMANDS = {
     "compare": "Compare kept programs or machines, and fail if a limit is not kept.",
     "explain": "Diagnose a kept record: what limits it, what was ruled out, what to do next.",
     "history": "Show how a program changed over its kept records.",
+    "fleet": "Rank machines by ceilings and price, and say where a program runs best.",
     "name": "Give a kept record a name.",
     "note": "Add a note to a kept record.",
     "delete": "Delete kept records.",

@@ -148,7 +148,7 @@ def command(
         others = [] if program is None else [placements_table(program)]
         return [*others, ranks_table(ranked), outliers_table(alike)]
 
-    with beside(tables, as_json=as_json) as is_shown:
+    with beside(tables) as is_shown:
         if as_json:
             common.print_json(fleet_report(fleet.members, ranked, alike, program))
         elif is_shown:

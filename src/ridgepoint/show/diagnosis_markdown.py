@@ -13,7 +13,7 @@ from ridgepoint.models.work import WORK_UNITS
 from ridgepoint.show.machine_markdown import CEILING_NUMBERS, CEILINGS, ceiling_row
 from ridgepoint.show.markdown import block, code, escaped, sentence, table
 from ridgepoint.show.page.document import Fact
-from ridgepoint.show.page.facts import PartKind, facts
+from ridgepoint.show.page.facts import facts
 from ridgepoint.show.tables.time_and_advice import shown_gain_of
 from ridgepoint.show.verdict import verdict
 from ridgepoint.show.words import (
@@ -108,11 +108,7 @@ def _between(found: Range, show: Callable[[float], str]) -> str:
 
 def evidence(diagnosis: Diagnosis) -> tuple[Fact, ...]:
     """Return the numbers that the verdict rests on, each with how it was obtained."""
-    selected = diagnosis.analysis.measurement.counted.selected
-    kind: PartKind = "program"
-    if selected is not None:
-        kind = "region" if selected.startswith("region ") else "function"
-    return tuple(_reaching(fact, diagnosis) for fact in facts(diagnosis.analysis, kind=kind))
+    return tuple(_reaching(fact, diagnosis) for fact in facts(diagnosis.analysis))
 
 
 def _reaching(fact: Fact, diagnosis: Diagnosis) -> Fact:

@@ -43,27 +43,31 @@ _TIMES: dict[PartKind, str] = {
 }
 
 
-def facts(
-    analysis: Analysis, *, kind: PartKind, uncertain: Estimate | None = None
-) -> tuple[Fact, ...]:
+def facts(analysis: Analysis, *, uncertain: Estimate | None = None) -> tuple[Fact, ...]:
     """Return what is known of a program, a region or a function.
 
     Parameters
     ----------
     analysis : Analysis
         Of it alone.
-    kind : {"program", "region", "function"}
     uncertain : Estimate or None
         Its time, where that is not known well enough for a performance; None: not known at all.
     """
     placement = analysis.placement
-    found = [*_time(analysis.measurement, kind, uncertain), *_work(analysis), *_traffic(analysis)]
+    found = [*_time(analysis.measurement, uncertain), *_work(analysis), *_traffic(analysis)]
     if placement is not None:
         found += [*_performance(placement), *_bound(placement), *dc_facts(placement)]
     return tuple(found)
 
 
-def _time(measurement: Measurement, kind: PartKind, uncertain: Estimate | None) -> Iterator[Fact]:
+def _kind_of(measurement: Measurement) -> PartKind:
+    """Return what a measurement is of: a part that was counted alone begins with its kind."""
+    selected = (measurement.counted.selected or "").partition(" ")[0]
+    return next((kind for kind in _TIMES if kind == selected), "program")
+
+
+def _time(measurement: Measurement, uncertain: Estimate | None) -> Iterator[Fact]:
+    kind = _kind_of(measurement)
     timed = measurement.timed
     if timed is None:
         text = f"{UNKNOWN}: it was counted, not timed"

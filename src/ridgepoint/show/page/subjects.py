@@ -127,7 +127,7 @@ def _part(
         kind=kind,
         parent=parent,
         share=share,
-        facts=(*_verdict(part), *facts(part, kind=kind, uncertain=runtime)),
+        facts=(*_verdict(part), *facts(part, uncertain=runtime)),
         advice=tuple(_advised(whole if is_whole else part)),
         ruled_out=tuple(_ruled_out(part)),
         cautions=tuple(_doubts(part) if is_whole else ()),

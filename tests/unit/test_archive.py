@@ -20,6 +20,7 @@ from ridgepoint.core.documents import encode
 from ridgepoint.core.errors import ArchiveRefused, InvalidDocument, RidgepointError
 from ridgepoint.kept.archive import Archive, default_path
 from ridgepoint.kept.keeping import keep, load
+from ridgepoint.kept.transfer import import_all
 from ridgepoint.models.analysis import place
 
 WRITER = """
@@ -357,6 +358,20 @@ def test_an_old_archive_is_read_as_it_is(path, schema):
         assert archive.latest_machine("f00d") == (1, MACHINE)
         assert [(r.label, r.note, r.summary) for r in archive.records()] == [(None, None, None)] * 2
 
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("schema", [1, 2])
+def test_an_old_archive_is_imported(path, schema):
+    """And stays as it was; once imported, its records are not imported again."""
+    old_archive(path, schema)
+    before = path.read_bytes()
+    with Archive(path.with_name("new.sqlite3")) as new:
+        merged = [import_all(new, [path]) for _ in range(2)]
+
+        assert [[one.is_new for one in each] for each in merged] == [[True] * 2, [False] * 2]
+        assert (new.machine(1), new.measurement(2)) == (MACHINE, MEASUREMENT)
+        assert new.record(2).machine_id == 1
     assert path.read_bytes() == before
 
 

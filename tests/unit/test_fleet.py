@@ -329,6 +329,20 @@ def test_where_a_ceiling_is_missing_a_program_has_no_rank():
     assert "no-ceiling" in [one.code for one in found.there[1].cautions]
 
 
+def test_wider_vectors_than_a_machine_has_are_a_doubt():
+    """The program does 256 bit; what is published does not say what it has."""
+
+    def codes(name):
+        made = machine_of(ceiling("fp64", 1e9, name=name), ceiling("dram", 1e9), name="m")
+        (one,) = program_on(MEASUREMENT, [Member(name="m", machine=made)]).there
+        return [caution.code for caution in one.cautions]
+
+    assert "other-instructions" in codes("fma 128-bit")
+    assert "other-instructions" not in codes("fma 256-bit")
+    assert "other-instructions" not in codes("fma 512-bit")
+    assert "other-instructions" not in codes("peak")
+
+
 def test_machines_without_a_price_come_last_by_price():
     """Nothing is known of them, and nothing is not 0."""
     fleet = [member("unknown", dram=1e12), member("known", price=Price.of("1/h"))]

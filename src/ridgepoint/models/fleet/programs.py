@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ridgepoint.core.caution import Caution
@@ -16,7 +17,10 @@ from ridgepoint.models.distributed import machine_for
 from ridgepoint.models.fleet import Member
 from ridgepoint.models.fleet.ranks import ranks
 from ridgepoint.models.placement import Placement
+from ridgepoint.models.thresholds import USED
 from ridgepoint.models.work import Metric
+
+_BITS = re.compile(r"\b(\d+)-bit")
 
 _OF_THERE = frozenset(("no-ceiling", "no-bops"))
 """Cautions of a placement that are about the machine and not about the runtime elsewhere."""
@@ -161,9 +165,29 @@ def _there(measurement: Measurement, member: Member, cores: float | None, metric
         ),
         cautions=(
             *moved.cautions,
+            *_other_instructions(measurement, member.machine),
             *(caution for caution in placement.cautions if caution.code in _OF_THERE),
         ),
     )
+
+
+def _other_instructions(measurement: Measurement, machine: Machine) -> Iterator[Caution]:
+    """Yield a caution if the program computes with wider vectors than a machine was measured with.
+
+    The ceilings of a published machine do not say with which.
+    """
+    work = measurement.counted.counts.flop
+    total = sum(one.flop for one in work)
+    used = [one.width_bits for one in work if one.flop > USED * total and one.width_bits]
+    names = " ".join(ceiling.name for ceiling in machine.ceilings)
+    known = [int(bits) for bits in _BITS.findall(names)]
+    if used and known and max(used) > max(known):
+        yield Caution(
+            "other-instructions",
+            f"the program was counted with vectors of {max(used)} bit, and {machine.name!r} was "
+            f"measured with {max(known)} bit at most",
+            "measure a build for that machine, or there: it does other instructions",
+        )
 
 
 def _time(measurement: Measurement, machine: Machine, placement: Placement) -> Estimate | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -57,13 +58,13 @@ def ranks(values: Sequence[Estimate], *, largest_first: bool = True) -> list[tup
     """
     sign = 1.0 if largest_first else -1.0
     ends = [sorted((sign * low, sign * high)) for low, high in map(_ends, values)]
-    return [
-        (
-            1 + sum(low > own_high for low, _ in ends),
-            sum(low <= own_high and high >= own_low for low, high in ends) - 1,
-        )
-        for own_low, own_high in ends
-    ]
+    lows, highs = sorted(low for low, _ in ends), sorted(high for _, high in ends)
+    found = []
+    for low, high in ends:
+        better = len(ends) - bisect_right(lows, high)
+        worse = bisect_left(highs, low)
+        found.append((1 + better, len(ends) - better - worse - 1))
+    return found
 
 
 def _ends(value: Estimate) -> tuple[float, float]:

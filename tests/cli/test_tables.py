@@ -6,12 +6,14 @@ import io
 import json
 from pathlib import Path
 
+import click
 import pytest
 import snapshot_calls
 from core_inputs import MACHINE
 from kept_records import fill
 
 from ridgepoint.cli import tables
+from ridgepoint.cli.main import group as command_line
 from ridgepoint.cli.main import main
 from ridgepoint.core.csv_text import text_of_cell
 from ridgepoint.core.documents import encode
@@ -263,6 +265,8 @@ def test_frames_and_files_hold_the_same_table(cli, tmp_path, module):
         assert cli("show", "matmul", "--parquet", tmp_path / "a.parquet")[0] == 0
         table = parquet.read_table(tmp_path / "a.parquet")
         assert table.schema.field("runtime_s").metadata[b"unit"] == b"s"
+        assert cli("show", "matmul", "--parquet", tmp_path / "b.parquet")[0] == 0
+        assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
         records = table.to_pylist()
 
     for row, record in zip(rows, records, strict=True):
@@ -363,6 +367,47 @@ def test_the_options_name_the_tables_that_there_are():
         assert names_of(command) == tuple(module.COLUMNS)
     assert names_of("bops") == tuple(others.COLUMNS["bops"])
     assert names_of("doctor") == tuple(others.COLUMNS["doctor"])
+
+
+def commands(within, context):
+    """Yield every command of the command line, those of groups too."""
+    for name in within.list_commands(context):
+        command = within.get_command(context, name)
+        if isinstance(command, click.Group):
+            yield from commands(command, context)
+        else:
+            yield name, command
+
+
+def test_wherever_there_is_json_there_are_tables():
+    """Except for a diagnosis, which is prose: its causes and advice are tables of 'show'."""
+    options = {
+        name: {option for parameter in command.params for option in parameter.opts}
+        for name, command in commands(command_line, click.Context(command_line))
+    }
+
+    with_json = {name for name, given in options.items() if "--json" in given}
+    assert len(with_json) > 15
+    assert with_json - {"explain"} == {name for name, given in options.items() if "--csv" in given}
+
+
+def test_times_of_a_program_that_was_not_counted_are_rows(cli):
+    """All else is unknown."""
+    document = json.loads(cli("show", "stopped", "--json")[1])
+    program = rows_of(cli("show", "stopped", "--csv", "-")[1])[0]
+
+    assert numbers(program, "runtime_s", "work_flop") == [document["runtime_s"]["median"], None]
+
+
+def test_an_import_is_a_table(cli, tmp_path):
+    """A row for each record, with its numbers here and its name there."""
+    assert cli("export", "heat", "-o", tmp_path / "heat.json")[0] == 0
+    call = ("import", tmp_path / "heat.json", "--archive", tmp_path / "b.sqlite3", "--csv", "-")
+    rows = rows_of(cli(*call)[1])
+
+    assert {row["kind"] for row in rows} == {"machine", "measurement"}
+    assert {row["is_new"] for row in rows} == {"true"}
+    assert {row["is_new"] for row in rows_of(cli(*call)[1])} == {"false"}
 
 
 def names_of(command):

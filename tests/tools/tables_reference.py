@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ridgepoint.core.table import Column
-from ridgepoint.kept.record_table import RECORDS
+from ridgepoint.kept.record_table import MERGED, RECORDS
 from ridgepoint.show.data_tables import (
     compare,
     fleet,
@@ -31,6 +31,7 @@ SUBJECTS: dict[str, Mapping[str, Sequence[Column]]] = {
     "`run` and `show` of a program": run.COLUMNS,
     "`machine`, and `show` of a machine or a cluster": machine.COLUMNS,
     "`list`": {"records": RECORDS},
+    "`import`": {"imported": MERGED},
     "`compare`": compare.COLUMNS,
     "`history`": history.COLUMNS,
     "`plot`": others.COLUMNS["plot"],

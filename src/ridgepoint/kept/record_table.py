@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ridgepoint.core.columns import count, number, text
+from ridgepoint.core.columns import count, flag, number, text
 from ridgepoint.core.documents import fields_of
 from ridgepoint.core.resources import RESOURCES, Resource
 from ridgepoint.core.table import Table
 from ridgepoint.kept.archive_record import Record
+from ridgepoint.kept.merging import Merged
 
 
 def _key(resource: Resource) -> str:
@@ -38,6 +39,23 @@ RECORDS = (
     text("selected", "Region or function that was counted alone."),
     text("options", "Options of the run, as a shell has them."),
 )
+
+
+MERGED = (
+    count("id", "Number of the record here."),
+    text("kind", "machine, cluster or measurement."),
+    text("name", "The machine, the cluster or the command."),
+    text("origin", "Where it comes from."),
+    flag("is_new", "Whether it was kept now; false: it was here already."),
+    text("label", "Its name here."),
+    text("own_label", "Its name there."),
+)
+
+
+def merged_table(merged: Iterable[Merged]) -> Table:
+    """Return a row for each record that was imported."""
+    keys = [column.key for column in MERGED]
+    return Table.of("imported", MERGED, (fields_of(record, *keys) for record in merged))
 
 
 def records_table(records: Iterable[Record]) -> Table:

@@ -314,7 +314,7 @@ def test_nothing_is_asked_from_outside_and_only_the_own_script_runs():
 def test_same_records_same_bytes(archive):
     """Twice from the archive."""
     first, second = (
-        page_html(page_of(shown_records(archive, ("heat", "sort", "vm"), metric=None)))
+        page_html(page_of(shown_records(archive, ("triad", "three-ranks", "small"), metric=None)))
         for _ in range(2)
     )
 
@@ -378,10 +378,36 @@ def test_records_on_different_machines_can_be_told_apart():
 
     assert [option.title for option in control.options] == ["none, test bench", "none, other"]
     assert control.initial == ("machine/0",)
-    assert {line.tags["machine"] for line in view.charts[0].lines if line.kind == "roof"} == {
-        "machine/0",
-        "machine/1",
+    roofs = [line for line in view.charts[0].lines if line.kind in {"roof", "other"}]
+    assert {line.tags["machine"] for line in roofs} == {"machine/0", "machine/1"}
+    # With all cores of each there are roofs of both: 4 cores and one.
+    heights = {
+        line.tags["machine"]: line.places[-1][1]
+        for line in roofs
+        if line.tags["cores"] == "all" and "fp64" in line.name and line.label is not None
     }
+    assert heights == {"machine/0": 40e9, "machine/1": 1e9}
+
+
+def test_of_many_functions_without_a_time_six_are_drawn():
+    """Those that executed most; the table has them all."""
+    counts = MEASUREMENT.counted.counts
+    functions = tuple(
+        FunctionCounts(
+            name=f"f{number}",
+            object=None,
+            counts=replace(counts, instructions=counts.instructions - number),
+            traffic=MEASUREMENT.counted.traffic,
+        )
+        for number in range(20)
+    )
+    many = replace(MEASUREMENT, counted=replace(MEASUREMENT.counted, functions=functions))
+    chart, view = roofline(many)
+    drawn = {mark.name for mark in chart.marks if mark.subject.startswith("0/function")}
+
+    assert drawn == {f"f{number}" for number in range(6)}
+    assert len(view.table.rows) == 21
+    assert any("20 functions without a point" in note for note in view.notes)
 
 
 def test_python_writes_what_the_command_line_does(tmp_path):

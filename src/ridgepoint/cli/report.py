@@ -97,6 +97,7 @@ def shown_records(
     shown: list[ShownRecord] = []
     for target, each in named:
         record, value = each.record, each.value
+        _require_seconds(value)
         # Records in files have no number.
         key = str(record.id) if record is not None and record.id else target
         if any(other.key == key for other in shown):
@@ -111,6 +112,20 @@ def shown_records(
             )
         )
     return shown
+
+
+def _require_seconds(value: object) -> None:
+    """Refuse a machine whose rates are per cycle: all that a page shows is per second."""
+    from ridgepoint.core.errors import RidgepointError
+    from ridgepoint.core.machine import Machine
+    from ridgepoint.models.given_machine import is_per_cycle
+
+    if isinstance(value, Machine) and is_per_cycle(value):
+        raise RidgepointError(
+            f"cannot write a page of {value.name!r}",
+            reason="its rates are per cycle, and a page shows them per second",
+            remedy="add the frequency, such as frequency=3.2GHz",
+        )
 
 
 def require_page_endings(outputs: tuple[Path, ...]) -> None:

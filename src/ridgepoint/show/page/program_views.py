@@ -14,7 +14,7 @@ from ridgepoint.models.analysis import Analysis
 from ridgepoint.models.distributed import nodes_on_ridgeline, why_no_ridgeline
 from ridgepoint.models.work import WORK_UNITS, work_total
 from ridgepoint.show.axes import linear_ticks
-from ridgepoint.show.chart import Axis, Chart, Entry, Interval, Line, Mark
+from ridgepoint.show.chart import Axis, Chart, Entry, Interval, Line, Mark, Ticks
 from ridgepoint.show.charts.miss_curve import miss_curve_chart
 from ridgepoint.show.charts.program_marks import letter_of
 from ridgepoint.show.charts.ridgeline import ridgeline_page
@@ -39,7 +39,7 @@ from ridgepoint.show.words import (
     with_quartiles,
 )
 
-_HEIGHT, _MARGIN = 0.4, 0.08
+_HEIGHT, _MARGIN, _MOST_TICKS = 0.4, 0.08, 9
 
 
 def program_views(record: ShownRecord, analysis: Analysis, *, is_alone: bool) -> Iterator[View]:
@@ -197,8 +197,7 @@ def _ranks_chart(record: ShownRecord, ranks: Sequence[Rank]) -> Chart:
     return Chart(
         title=f"Time of each rank: {record.name}",
         subtitle="",
-        x=Axis(label="Rank", limits=x_limits, scale="linear",
-               ticks=linear_ticks(x_limits, lambda number: f"{number:g}")),
+        x=Axis(label="Rank", limits=x_limits, scale="linear", ticks=_numbers(len(ranks))),
         y=_times_axis([0.0, *times]),
         marks=tuple(marks),
         key=(
@@ -207,6 +206,12 @@ def _ranks_chart(record: ShownRecord, ranks: Sequence[Rank]) -> Chart:
         ),
         height=_HEIGHT,
     )  # fmt: skip
+
+
+def _numbers(count: int, first: int = 0) -> Ticks:
+    """Return ticks at whole numbers, nine at most."""
+    step = -(-count // _MOST_TICKS)
+    return tuple((float(number), str(number)) for number in range(first, first + count, step))
 
 
 def _run_mark(x: float, time: Estimate, ink: int, name: str, subject: str = "") -> Mark:
@@ -292,7 +297,7 @@ def runs_view(records: Sequence[tuple[ShownRecord, Estimate]]) -> View:
                 title="Runtime of every run",
                 subtitle="lines: medians; bands: 95 % intervals of the medians",
                 x=Axis(label="Run, in the order taken", limits=x_limits, scale="linear",
-                       ticks=linear_ticks(x_limits, lambda number: f"{number:g}")),
+                       ticks=_numbers(most, 1)),
                 y=_times_axis(samples),
                 lines=tuple(lines),
                 marks=tuple(marks),

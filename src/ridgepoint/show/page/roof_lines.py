@@ -18,7 +18,7 @@ from ridgepoint.models.every_roof import (
 from ridgepoint.models.roofs import shown_roofs
 from ridgepoint.show.chart import Interval, Label, Line, LineKind, Place, Tags
 from ridgepoint.show.charts.roof_lines import RANK_OF_LIMITS, RANK_OF_REST
-from ridgepoint.show.words import shown_cores, shown_name, shown_pattern
+from ridgepoint.show.words import printable, shown_cores, shown_name, shown_pattern
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +35,10 @@ class RoofSet:
         Which bytes can be chosen.
     tags : mapping of str to str
         Of all of them: the machine and the cores, where these can be chosen.
+    ink : int or None
+        Their colour; None: that of roofs.
+    is_named : bool
+        Whether their labels name the machine, since there are others.
     """
 
     machine: Machine
@@ -42,6 +46,8 @@ class RoofSet:
     precisions: tuple[str, ...]
     directions: tuple[Direction, ...]
     tags: Tags
+    ink: int | None = None
+    is_named: bool = False
 
     def lines(self, x_limits: Interval, y_limits: Interval) -> Iterator[Line]:
         """Yield the roofs within the frame, each in the pieces that can be chosen apart."""
@@ -140,7 +146,8 @@ class RoofSet:
         )
         places: tuple[Place, ...] = tuple((x, _height(roof, roof.rate, x)) for x in across)
         return Line(
-            kind=kind,
+            kind=kind if self.ink is None or kind != "roof" else "other",
+            ink=self.ink,
             places=places,
             low=bands[0] if bands else (),
             high=bands[1] if bands else (),
@@ -159,7 +166,7 @@ class RoofSet:
     def _summary(self, roof: Roof) -> str:
         """Return between what a roof lies, and for what it holds."""
         unit = RESOURCES[roof.resource].rate_unit
-        on = f"{shown_cores(roof.cores)} of {self.machine.name}"
+        on = f"{shown_cores(roof.cores)} of {printable(self.machine.name)}"
         if roof.interval is None:
             why = "it follows from measurements with other numbers of cores"
             if roof.pattern:

@@ -43,6 +43,8 @@ from ridgepoint.show.words import (
     shown_name,
 )
 
+_ALL = "all"
+"""Cores of each machine, where there are several."""
 _DIRECTIONS: dict[Direction, str] = {
     "both": "read and written: W/Q",
     "read": "read: W/Qr",
@@ -62,15 +64,18 @@ class _Roofed:
     tags : mapping of str to str
     precisions : tuple of str
         Whose peaks are drawn.
-    cores : tuple of float
-        Numbers of cores for which roofs are drawn.
+    ink : int or None
+        Colour of its roofs; None: that of roofs.
+    cores : dict of str to float
+        Numbers of cores for which roofs are drawn, by the values of the control.
     """
 
     key: str
     machine: Machine
     tags: Tags
     precisions: tuple[str, ...]
-    cores: tuple[float, ...]
+    ink: int | None
+    cores: dict[str, float]
 
 
 def roofline_view(
@@ -143,23 +148,31 @@ def _roofed(
     machines: Sequence[Machine], programs: Sequence[Program], metric: Metric
 ) -> list[_Roofed]:
     """Return the machines with the peaks and the numbers of cores that are drawn of each."""
-    busy = [program.analysis.placement.cores for program in programs
-            if program.analysis.placement is not None]  # fmt: skip
+    several = len(machines) > 1
+    counts = {count for machine in machines for count in measured_cores(machine)}
+    counts |= {min(each, float(machine.cores)) for each in _busy(programs) for machine in machines}
     roofed = []
     for number, machine in enumerate(machines):
         key = f"machine/{number}"
         names = known_precisions(machine) if metric == "flop" else ["bop"]
-        cores = {*measured_cores(machine), *(min(each, float(machine.cores)) for each in busy)}
+        cores = {_cores_value(each): each for each in sorted(counts) if each <= machine.cores}
         roofed.append(
             _Roofed(
                 key=key,
                 machine=machine,
-                tags={"machine": key} if len(machines) > 1 else {},
+                tags={"machine": key} if several else {},
                 precisions=tuple(name for name in names if machine.knows(name)),
-                cores=tuple(sorted(cores)),
+                ink=len(programs) + number if number else None,
+                cores=cores | ({_ALL: float(machine.cores)} if several else {}),
             )
         )
     return roofed
+
+
+def _busy(programs: Sequence[Program]) -> list[float]:
+    """Return the cores whose roofs apply to each program."""
+    placements = [program.analysis.placement for program in programs]
+    return [placement.cores for placement in placements if placement is not None]
 
 
 def _chart(
@@ -173,18 +186,21 @@ def _chart(
     lines = [
         line
         for each in roofed
-        for cores in each.cores
+        for value, cores in each.cores.items()
         for line in RoofSet(
             machine=each.machine,
             cores=cores,
             precisions=each.precisions,
             directions=directions,
-            tags={**each.tags, "cores": _cores_value(cores)},
+            tags={**each.tags, "cores": value},
+            ink=each.ink,
+            is_named=len(roofed) > 1,
         ).lines(x_limits, y_limits)
     ]
     lines += [line for program in programs for line in stems_of(program, y_limits)]
     return Chart(
-        title=machine_title(roofed[0].machine),
+        title=" and ".join(machine_title(each.machine) for each in roofed[:2])
+        + (f" and {len(roofed) - 2} more" if len(roofed) > 2 else ""),
         subtitle="",
         x=intensity_axis(x_limits, f"Operational intensity [{unit}/byte]"),
         y=performance_axis(y_limits, f"Performance [{unit}/s]"),
@@ -274,14 +290,15 @@ def _controls(
     used: Sequence[str],
 ) -> Iterator[Control]:
     """Yield what can be chosen, where there is a choice."""
-    first = roofed[0]
     points = {point.level for program in programs for _, _, point in program.points}
     points |= {"dram"} if any(limited(program) for program in programs) else set()
     marked = [level for level in reversed(LEVELS) if level in points]
     yield from _control("level", "Points over the bytes at", marked, initial=marked[:1],
                         titles=shown_name)  # fmt: skip
     bandwidths = [
-        roof for each in roofed for roof in every_bandwidth(each.machine, cores=each.cores[-1])
+        roof
+        for each in roofed
+        for roof in every_bandwidth(each.machine, cores=float(each.machine.cores))
     ]
     yield from _control("bandwidth", "Bytes", directions, initial=directions[:1], exclusive=True,
                         titles=lambda way: _DIRECTIONS[way])  # type: ignore[index]  # fmt: skip
@@ -290,17 +307,7 @@ def _controls(
     peaks = list(dict.fromkeys(name for each in roofed for name in each.precisions))
     chosen = [name for name in peaks if name in used] or peaks[:1]
     yield from _control("precision", "Peaks", peaks, initial=chosen, titles=shown_name)
-    counts = sorted({cores for each in roofed for cores in each.cores})
-    busy = [program.analysis.placement.cores for program in programs
-            if program.analysis.placement is not None]  # fmt: skip
-    most = max((cores for cores in counts if cores in busy), default=float(first.machine.cores))
-    yield Control(
-        tag="cores",
-        title="Roofs of",
-        options=tuple(Option(value=_cores_value(each), title=shown_cores(each)) for each in counts),
-        initial=(_cores_value(most),),
-        exclusive=True,
-    )
+    yield _cores_control(roofed, _busy(programs))
     if len(roofed) > 1:
         yield Control(
             tag="machine",
@@ -308,7 +315,7 @@ def _controls(
             options=tuple(
                 Option(value=each.key, title=machine_title(each.machine)) for each in roofed
             ),
-            initial=(first.key,),
+            initial=(roofed[0].key,) if programs else tuple(each.key for each in roofed),
         )
     if len(programs) > 1:
         options = tuple(
@@ -319,6 +326,26 @@ def _controls(
             tag="record", title="Records", options=options,
             initial=tuple(option.value for option in options),
         )  # fmt: skip
+
+
+def _cores_control(roofed: Sequence[_Roofed], busy: Sequence[float]) -> Control:
+    """Return the choice of a number of cores, at first the most that programs kept busy."""
+    known = {value: cores for each in roofed for value, cores in each.cores.items()}
+    kept_busy = {value: cores for value, cores in known.items() if cores in busy and value != _ALL}
+    most = max(kept_busy, key=lambda value: kept_busy[value], default=_ALL)
+    if most not in known:
+        most = _cores_value(roofed[0].machine.cores)
+    values = sorted(known, key=lambda value: (value == _ALL, known[value]))
+    return Control(
+        tag="cores",
+        title="Roofs of",
+        options=tuple(
+            Option(value=value, title="all cores" if value == _ALL else shown_cores(known[value]))
+            for value in values
+        ),
+        initial=(most,),
+        exclusive=True,
+    )
 
 
 def _control(

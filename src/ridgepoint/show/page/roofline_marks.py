@@ -13,6 +13,7 @@ from ridgepoint.models.every_roof import Direction
 from ridgepoint.models.points import Point, limit_of, points_along
 from ridgepoint.models.work import WORK_UNITS
 from ridgepoint.show.chart import Interval, Label, Line, Mark, Tags
+from ridgepoint.show.charts.parts import MOST_FUNCTIONS
 from ridgepoint.show.charts.program_marks import SHAPES, letter_of
 from ridgepoint.show.page.records import ShownRecord
 from ridgepoint.show.page.subjects import Part
@@ -178,16 +179,19 @@ def _range(point: Point) -> str:
 def limited(program: Program) -> list[Part]:
     """Return the parts without a known time that are drawn at what their limit allows.
 
-    Where the time of some functions is known, a point for each other function would only hide them.
+    Where the time of some functions is known, a point for each other function would only hide them;
+    and of many functions those that executed most are enough.
     """
     timed = {part.subject.kind for part in program.parts if part.is_timed}
-    return [
+    untimed = [
         part
         for part in program.parts
-        if not part.is_timed
-        and part.subject.kind not in timed
-        and limit_of(part.analysis) is not None
+        if part.subject.kind not in timed and limit_of(part.analysis) is not None
     ]
+    functions = [part for part in untimed if part.subject.kind == "function"]
+    functions.sort(key=lambda part: -part.analysis.measurement.counted.counts.instructions)
+    left_out = {part.subject.key for part in functions[MOST_FUNCTIONS:]}
+    return [part for part in untimed if part.subject.key not in left_out]
 
 
 def _limit_mark(program: Program, part: Part) -> Mark:

@@ -116,7 +116,7 @@ def _part(
     """Return a program or a part of it; a time that is uncertain is given apart."""
     is_whole, timed = kind == "program", part.measurement.timed
     runtime = runtime if timed is None else timed.runtime_s
-    share = 1.0 if is_whole else _share(runtime, whole)
+    share = _share(runtime, whole)
     parent = None if is_whole else record.key
     if kind == "function" and _is_minor(part, whole, share):
         subject = Subject(key=key, name=name, kind=kind, parent=parent, share=share)

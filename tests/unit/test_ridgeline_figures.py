@@ -132,6 +132,8 @@ def test_points_at_infinity_are_drawn_at_the_edge_and_named():
     assert "exchange (no work)" in beyond
     assert "flop alone (no memory bytes, no network bytes)" in beyond
     assert "far (I_M 1e+12, I_A 1e-12)" in beyond
+    places = {dot.label.text: dot.beyond for dot in chart.marks if dot.beyond is not None}
+    assert places == {"far": pytest.approx((1e12, 1e-12))}
     for dot in chart.marks:
         assert chart.x.limits[0] <= dot.at[0] <= chart.x.limits[1]
         assert chart.y.limits[0] <= dot.at[1] <= chart.y.limits[1]

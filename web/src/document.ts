@@ -218,6 +218,8 @@ export interface Mark extends Tagged {
   y_interval: Interval | null;
   size: number;
   edge: Edge | null;
+  /** Where beyond its edge it lies; null: inside, or at no finite place. */
+  beyond: Place | null;
   is_alarming: boolean;
   label: Label | null;
   name: string;

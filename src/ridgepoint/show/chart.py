@@ -172,6 +172,9 @@ class Mark:
         Its diameter in those of the usual mark; 1: the usual size.
     edge : str or None
         Edge of the frame beyond which it lies, and at which it is drawn; None: it lies inside.
+    beyond : tuple of float or None
+        Where beyond the edge it lies, for a renderer that shows more of the plane on request;
+        None: it lies inside, or at no finite place.
     is_alarming : bool
         Whether its position is impossible, such as above its roof.
     label : Label or None
@@ -193,6 +196,7 @@ class Mark:
     y_interval: Interval | None = None
     size: float = 1.0
     edge: Edge | None = None
+    beyond: Place | None = None
     is_alarming: bool = False
     label: Label | None = None
     name: str = ""

@@ -2,7 +2,7 @@
 
 import type { Mark, Place } from "../document";
 import { make } from "../dom";
-import { isData } from "./marks";
+import { isData, placeOf } from "./marks";
 
 const MOST_NAMES = 3;
 const MOST_IN_TITLE = 30;
@@ -19,6 +19,6 @@ export function badgesOf(
   const more = rest > 0 ? ` and ${rest} more` : "";
   const text = `outside: ${names.slice(0, MOST_NAMES).join(", ")}${more}`;
   const title = `Show ${names.slice(0, MOST_IN_TITLE).join(", ")}`;
-  const click = (): void => show(points.map(({ at }) => at));
+  const click = (): void => show(points.map(placeOf));
   return [make("button", { type: "button", class: "rp-badge", title, click }, text)];
 }

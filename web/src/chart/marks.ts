@@ -1,6 +1,6 @@
 /** Marks and their intervals as paths. */
 
-import type { Mark } from "../document";
+import type { Edge, Mark, Place } from "../document";
 import type { Item, PathItem } from "./items";
 import { paintOf, pale, type Sizes } from "./look";
 import { at, type Pair, type Plane } from "./scales";
@@ -14,6 +14,8 @@ export const FAINT = 0.15;
 /** A mark with its place on the drawn axes. */
 export interface PlacedMark {
   mark: Mark;
+  /** At which it is drawn as an arrow; null: it is drawn where it lies. */
+  edge: Edge | null;
   /** Pixels from the upper left corner. */
   x: number;
   y: number;
@@ -32,19 +34,41 @@ export function placedMarks(
   const inside: PlacedMark[] = [];
   const outside: Mark[] = [];
   for (const mark of marks) {
-    const [x, y] = pinned(plane, mark);
-    if (x < -0.5 || y < -0.5 || x > plane.width + 0.5 || y > plane.height + 0.5) {
-      outside.push(mark);
-      continue;
-    }
     const size = sizes.marker * (how.bySize || mark.size < 1 ? mark.size : 1);
-    inside.push({ mark, x, y: plane.height - y, size, isFaint: how.isFaint(mark) });
+    const seen = seenAt(plane, mark);
+    if (seen) {
+      const [x, y] = seen.place;
+      const isFaint = how.isFaint(mark);
+      inside.push({ mark, edge: seen.edge, x, y: plane.height - y, size, isFaint });
+    }
+    if (!seen || (seen.edge !== null && mark.beyond !== null)) outside.push(mark);
   }
   return { inside, outside };
 }
 
+/**
+ * Returns where a mark is drawn, y upwards: where it lies, or at its edge as long as that is not
+ * seen; null: outside of the frame.
+ */
+export function seenAt(plane: Plane, mark: Mark): { place: Pair; edge: Edge | null } | null {
+  const place = at(plane, placeOf(mark));
+  const hasPlace = mark.edge === null || mark.beyond !== null;
+  if (hasPlace && isWithin(plane, place)) return { place, edge: null };
+  const pinned = pinnedTo(plane, mark);
+  return mark.edge !== null && isWithin(plane, pinned) ? { place: pinned, edge: mark.edge } : null;
+}
+
+/** Returns where a mark lies, though it may be drawn at an edge. */
+export function placeOf({ at, beyond }: Mark): Place {
+  return beyond ?? at;
+}
+
+function isWithin({ width, height }: Plane, [x, y]: Pair): boolean {
+  return x >= -0.5 && y >= -0.5 && x <= width + 0.5 && y <= height + 0.5;
+}
+
 /** Returns the place of a mark, y upwards: at its edge for one that lies beyond it. */
-function pinned(plane: Plane, mark: Mark): Pair {
+function pinnedTo(plane: Plane, mark: Mark): Pair {
   const [x, y] = at(plane, mark.at);
   switch (mark.edge) {
     case "left":
@@ -62,14 +86,14 @@ function pinned(plane: Plane, mark: Mark): Pair {
 
 /** Returns what is drawn of a mark. */
 export function markItems(placed: PlacedMark, plane: Plane, sizes: Sizes): PathItem[] {
-  const { mark, x, y, size } = placed;
+  const { mark, edge, x, y, size } = placed;
   const items: PathItem[] = [];
   const ink = paintOf(mark.ink);
   const opacity = placed.isFaint ? FAINT : 1;
   const intervals = intervalPath(placed, plane, Math.min(size, sizes.marker) * 0.35);
   if (intervals)
     items.push({ kind: "path", d: intervals, stroke: ink, width: 1.2, opacity, isClipped: true });
-  const d = mark.edge === null ? symbol(mark.shape, size) : arrow(mark.edge, size * 1.2);
+  const d = edge === null ? symbol(mark.shape, size) : arrow(edge, size * 1.2);
   if (d) items.push({ kind: "path", d, at: [round(x), round(y)], opacity, ...faceOf(mark) });
   return items;
 }

@@ -24,6 +24,7 @@ import {
 import type { Filtered, Shown } from "./filter";
 import type { Measure } from "./items";
 import { lineInk, type Sizes, STROKES } from "./look";
+import { seenAt } from "./marks";
 import { at, type Pair, type Plane } from "./scales";
 
 /** A label that has found its place. */
@@ -119,7 +120,9 @@ export class Naming {
 
   /** Takes the rectangle that a mark and its upright interval fill. */
   private holdMark(mark: Mark): void {
-    const [x, y] = this.at(mark.at);
+    const seen = seenAt(this.plane, mark);
+    if (!seen) return;
+    const [x, y] = seen.place;
     const size = mark.shape === "none" ? 0 : this.sizes.marker * mark.size * 1.2;
     const height = mark.shape === "cap" ? 3 : size;
     let [low, high] = [y - height / 2, y + height / 2];
@@ -231,8 +234,8 @@ export class Naming {
 
   /** Writes a mark's label beside it, or farther away at the end of a line. */
   private nameMark(mark: Mark, label: Label, text: string): boolean {
-    const point = this.at(mark.at);
-    if (!this.isInside(point)) return true;
+    const point = seenAt(this.plane, mark)?.place;
+    if (!point) return true;
     const isFaint = this.shown.isFaint(mark);
     const { small } = this.sizes;
     const [width, height] = this.sizeOf(label, text);

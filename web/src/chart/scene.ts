@@ -15,7 +15,7 @@ import {
   STROKES,
   sizesFor,
 } from "./look";
-import { FAINT, filling, markItems, type PlacedMark, placedMarks } from "./marks";
+import { FAINT, filling, markItems, type PlacedMark, placedMarks, placeOf } from "./marks";
 import { Naming, type Placed } from "./naming";
 import { at, type Pair, type Plane, type Window } from "./scales";
 import { round, symbol } from "./symbols";
@@ -223,7 +223,7 @@ function arrowItems(from: Pair, to: Pair, ink: Paint, opacity: number, sizes: Si
 }
 
 function joinedItem({ marks }: Joined, plane: Plane): Item {
-  const d = pathThrough(marks.map((mark) => down(plane, mark.at)));
+  const d = pathThrough(marks.map((mark) => down(plane, placeOf(mark))));
   const stroke = paintOf(marks[0]?.ink ?? "ink");
   return { kind: "path", d, stroke, width: 2, dashes: [2, 3], isClipped: true };
 }

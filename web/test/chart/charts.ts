@@ -22,6 +22,7 @@ export const mark = (at: readonly [number, number], more: Partial<Mark> = {}): M
   y_interval: null,
   size: 1,
   edge: null,
+  beyond: null,
   is_alarming: false,
   label: null,
   name: "a mark",

@@ -155,6 +155,16 @@ describe("a scene", () => {
     expect(drawn.outside.map(({ name }) => name)).toEqual(["far"]);
   });
 
+  test("shows a mark beyond an edge there until its place is in sight", () => {
+    const far = mark([100, 1e8], { edge: "right", beyond: [1e4, 1e8] });
+    const first = scene(chart({ marks: [far] }));
+    expect(first.marks.map(({ edge, x }) => [edge, x])).toEqual([["right", first.plane.width]]);
+    expect(first.outside).toEqual([far]);
+    const wide = scene(chart({ marks: [far] }), { window: { x: [1, 1e8], y: [1e6, 1e9] } });
+    expect(wide.marks.map(({ edge, x }) => [edge, x])).toEqual([[null, wide.plane.width / 2]]);
+    expect(wide.outside).toEqual([]);
+  });
+
   test("sizes marks by their share only where asked", () => {
     const of = chart({ marks: [mark([1, 1e8], { size: 3 }), mark([2, 1e8], { size: 0.5 })] });
     const [large, small] = scene(of, { state: { bySize: true } }).marks;

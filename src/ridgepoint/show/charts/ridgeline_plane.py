@@ -246,12 +246,20 @@ def _dot(trajectory: Trajectory, index: int, limits: Frame, plane: Plane) -> tup
         why = [f"{plane.name} {shown_intensity(x)}, I_A {shown_intensity(y)}"]
     at = (min(max(x, left), right), min(max(y, bottom), top))
     label = printable(trajectory.labels[index])
-    dot = region_mark(placed.limiters[index], at, label, edge=edge)
+    is_finite = edge is not None and 0 < x < math.inf and 0 < y < math.inf
+    dot = region_mark(
+        placed.limiters[index], at, label, edge=edge, beyond=(x, y) if is_finite else None
+    )
     return dot, ", ".join(why) if edge else ""
 
 
 def region_mark(
-    regions: tuple[Region, ...], at: Place, label: str, *, edge: Edge | None = None
+    regions: tuple[Region, ...],
+    at: Place,
+    label: str,
+    *,
+    edge: Edge | None = None,
+    beyond: Place | None = None,
 ) -> Mark:
     """Return a unit of work whose colour and shape show its limiter; of several, that they tie."""
     ties = len(regions) > 1
@@ -260,6 +268,7 @@ def region_mark(
         shape=TIE if ties else theme.REGION_SHAPES[regions[0]],
         ink="ink" if ties else regions[0],
         edge=edge,
+        beyond=beyond,
         label=Label(label),
         name=label,
         summary=" and ".join(map(bound_by, regions)),

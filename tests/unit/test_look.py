@@ -83,6 +83,8 @@ def test_texts_have_the_contrast_that_wcag_asks_for(ground: str) -> None:
 
     for ink in ("ink", "note", "alarm"):
         assert _contrast(shown[ink], shown["paper"]) >= 4.5, ink
+    for ink in ("0", "1", "2", "3", "4", "5", "faint"):
+        assert _contrast(shown[f"on {ink}"], shown[ink]) >= 4.0, ink
     for ink in ("0", "1", "2", "compute", "memory", "network", "storage"):
         assert _contrast(shown[ink], shown["paper"]) >= 3.0, ink
 

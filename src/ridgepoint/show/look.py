@@ -17,6 +17,8 @@ _PALETTES = {
     "light": (theme.PALETTE, theme.INKS),
     "dark": (theme.DARK_PALETTE, theme.DARK_INKS),
 }
+_LINEAR = 0.04045
+"""Below it, sRGB is proportional to light."""
 
 
 def look() -> dict[str, object]:
@@ -26,7 +28,8 @@ def look() -> dict[str, object]:
     -------
     dict
         ``colours`` of each ground, light and dark: a series by its number, any other ink by its
-        name, the mixture of each with the paper as ``pale NAME``, ``grid`` for lines of a grid.
+        name, the mixture of each with the paper as ``pale NAME``, what is read best on each as
+        ``on NAME``, ``grid`` for lines of a grid.
         ``strokes``: width in points, dashes in widths, ink, cost for a label, order.
         ``band_alpha``, and ``shapes`` of series.
     """
@@ -52,7 +55,26 @@ def colours(ground: str) -> dict[str, str]:
     palette, inks = _PALETTES[ground]
     named = {**{str(number): colour for number, colour in enumerate(palette)}, **inks}
     pale = {f"pale {name}": _hex(theme.pale(named[name], inks["paper"])) for name in named}
-    return {**named, **pale}
+    on = {f"on {name}": _read_best(named[name], inks["ink"], inks["paper"]) for name in named}
+    return {**named, **pale, **on}
+
+
+def _read_best(ground: str, *inks: str) -> str:
+    return max(inks, key=lambda ink: _contrast(ink, ground))
+
+
+def _contrast(one: str, other: str) -> float:
+    """Return how well two colours are told apart, from 1 to 21 (WCAG 2.2, contrast ratio)."""
+    darker, lighter = sorted(_luminance(colour) for colour in (one, other))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    red, green, blue = (
+        part / 12.92 if part <= _LINEAR else ((part + 0.055) / 1.055) ** 2.4
+        for part in (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 def _hex(colour: theme.Rgb) -> str:

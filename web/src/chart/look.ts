@@ -35,6 +35,11 @@ export function pale(paint: Paint): Paint {
   return `pale ${paint}`;
 }
 
+/** Returns the colour that is read best on another. */
+export function on(paint: Paint): Paint {
+  return `on ${paint}`;
+}
+
 /** Returns the colour of a line: its own, or that of its kind. */
 export function lineInk(kind: LineKind, ink: Ink | null): Ink {
   return ink ?? STROKES[kind].ink ?? "ink";

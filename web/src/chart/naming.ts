@@ -38,7 +38,8 @@ export interface Placed {
   lead: Segment | null;
   /** Colour of the area that it lies in; null: it lies in none, or in several. */
   area: Ink | null;
-  isOnBar: boolean;
+  /** On which it lies. */
+  bar: Bar | null;
   /** Whether what it names is drawn weakly. */
   isFaint: boolean;
 }
@@ -148,7 +149,7 @@ export class Naming {
     more: Partial<Placed> = {},
   ): boolean {
     if (!found) return false;
-    const usual = { size: this.sizes.small, lead: null, isOnBar: false, isFaint: false };
+    const usual = { size: this.sizes.small, lead: null, bar: null, isFaint: false };
     const area = this.areaOf(found);
     this.placed.push({ text, box: found, ink, isBold: label.is_bold, area, ...usual, ...more });
     return true;
@@ -304,8 +305,7 @@ export class Naming {
     const [width, height] = this.sizeOf(label, text);
     if (width > right - left) return true;
     const found = this.room.place([box([(left + right) / 2, y], width, height)]);
-    const ink = bar.face === "full" ? "paper" : "ink";
-    this.take(label, text, found, ink, { isOnBar: true, isFaint: this.shown.isFaint(bar) });
+    this.take(label, text, found, "ink", { bar, isFaint: this.shown.isFaint(bar) });
     return true;
   }
 

@@ -8,6 +8,7 @@ import type { Item, Measure, PathItem, TextItem } from "./items";
 import {
   BAND_ALPHA,
   lineInk,
+  on,
   type Paint,
   paintOf,
   pale,
@@ -246,13 +247,13 @@ function labelItems(label: Placed, plane: Plane): Item[] {
       x: round(x + across * Math.sin(label.box.angle)),
       y: round(plane.height - up + across * Math.cos(label.box.angle)),
       size: label.size,
-      ink: paintOf(label.ink),
+      ink: label.bar?.face === "full" ? on(paintOf(label.bar.ink)) : paintOf(label.ink),
       anchor: "middle",
       isBold: label.isBold,
     };
     if (label.box.angle !== 0) item.angle = round((-label.box.angle * 180) / Math.PI);
     if (label.isFaint) item.opacity = FAINT_TEXT;
-    if (!label.isOnBar) item.halo = paper;
+    if (!label.bar) item.halo = paper;
     items.push(item);
   });
   return items;

@@ -10,10 +10,10 @@ const MOST_REACH = 40;
 export function paint(
   context: CanvasRenderingContext2D,
   items: readonly Item[],
-  colour: Colouring,
-  frame: { width: number; height: number; scale: number },
+  sprites: Sprites,
+  frame: { width: number; height: number },
 ): void {
-  const sprites = new Sprites(colour, frame.scale);
+  const { colour, scale } = sprites;
   const clip = new Path2D();
   clip.rect(0, 0, frame.width, frame.height);
   for (const item of items) {
@@ -23,14 +23,8 @@ export function paint(
     if (sprite) {
       const { image, reach } = sprite;
       // Between dots of the screen every picture would have to be made anew.
-      const [left, top] = [x - reach, y - reach].map((edge) => Math.round(edge * frame.scale));
-      context.drawImage(
-        image,
-        (left ?? 0) / frame.scale,
-        (top ?? 0) / frame.scale,
-        2 * reach,
-        2 * reach,
-      );
+      const [left, top] = [x - reach, y - reach].map((edge) => Math.round(edge * scale));
+      context.drawImage(image, (left ?? 0) / scale, (top ?? 0) / scale, 2 * reach, 2 * reach);
       continue;
     }
     context.save();
@@ -47,12 +41,13 @@ interface Sprite {
 }
 
 /** Pictures of shapes: the same few come again and again, and copying is faster than filling. */
-class Sprites {
+export class Sprites {
   readonly #made = new Map<string, Sprite | null>();
 
   constructor(
-    private readonly colour: Colouring,
-    private readonly scale: number,
+    readonly colour: Colouring,
+    /** Dots of the screen in a pixel of the page. */
+    readonly scale: number,
   ) {}
 
   of(item: PathItem): Sprite | null {

@@ -1,25 +1,27 @@
 /** Puts a scene on the layers of a chart: SVG, and a canvas where there are many marks. */
 
-import { paint } from "./canvas";
+import { paint, Sprites } from "./canvas";
 import type { Frame } from "./frame";
 import type { Item } from "./items";
-import { type Colouring, pageColours } from "./look";
+import { fixedColours, type Ground, pageColours } from "./look";
 import { batched } from "./marks";
 import type { Scene } from "./scene";
 import { definitions, svgOf } from "./svg";
 
 export class Layers {
+  #sprites: { ground: Ground; made: Sprites } | null = null;
+
   constructor(
     private readonly frame: Frame,
     private readonly name: string,
   ) {}
 
   /** Draws all but what is pointed at. */
-  draw(scene: Scene, isOnCanvas: boolean, colours: Colouring): void {
+  draw(scene: Scene, isOnCanvas: boolean, ground: Ground): void {
     this.#size(scene);
     this.fill("below", [...scene.below, ...(isOnCanvas ? [] : scene.markItems())], scene);
     this.frame.canvas.hidden = !isOnCanvas;
-    if (isOnCanvas) this.#paint(scene, colours);
+    if (isOnCanvas) this.#paint(scene, ground);
     this.fill("above", scene.above, scene);
   }
 
@@ -44,7 +46,7 @@ export class Layers {
     place(canvas, { left: 0, top: 0, width, height });
   }
 
-  #paint(scene: Scene, colours: Colouring): void {
+  #paint(scene: Scene, ground: Ground): void {
     const { canvas } = this.frame;
     const { margins, plane } = scene;
     const scale = devicePixelRatio || 1;
@@ -54,7 +56,15 @@ export class Layers {
     const context = canvas.getContext("2d");
     if (!context) return;
     context.setTransform(scale, 0, 0, scale, margins.left * scale, margins.top * scale);
-    paint(context, batched(scene.markItems()), colours, { ...plane, scale });
+    paint(context, batched(scene.markItems()), this.#spritesFor(ground, scale), plane);
+  }
+
+  #spritesFor(ground: Ground, scale: number): Sprites {
+    const kept = this.#sprites;
+    if (kept?.ground === ground && kept.made.scale === scale) return kept.made;
+    const made = new Sprites(fixedColours(ground), scale);
+    this.#sprites = { ground, made };
+    return made;
   }
 }
 

@@ -9,12 +9,20 @@ export class Stops {
   #stops: readonly Found[] = [];
   #current = 0;
   readonly #elements = new Map<object, HTMLElement>();
+  /** Makes the stops once they are asked for, as there are many. */
+  #late: (() => readonly Found[]) | null = null;
 
   constructor(
     private readonly host: HTMLElement,
     private readonly say: (found: Found) => string,
     private readonly onFocus: (found: Found | null) => void,
-  ) {}
+  ) {
+    host.addEventListener("focus", () => {
+      if (!this.#late) return;
+      this.#take(this.#late());
+      this.#focus();
+    });
+  }
 
   get current(): Found | null {
     return this.#stops[this.#current] ?? null;
@@ -24,8 +32,28 @@ export class Stops {
     return this.host.contains(document.activeElement) && document.activeElement !== this.host;
   }
 
-  /** Takes new stops; the focus stays on its thing as long as that is shown. */
-  update(stops: readonly Found[]): void {
+  /**
+   * Takes new stops; the focus stays on its thing as long as that is shown. Of many, none is made
+   * until the focus comes.
+   */
+  update(make: () => readonly Found[], areMany: boolean): void {
+    if (!areMany || this.hasFocus) {
+      this.#take(make());
+      return;
+    }
+    this.#late = make;
+    this.#clear();
+    this.host.tabIndex = 0;
+  }
+
+  #clear(): void {
+    for (const element of this.#elements.values()) element.remove();
+    this.#elements.clear();
+  }
+
+  #take(stops: readonly Found[]): void {
+    this.#late = null;
+    this.host.removeAttribute("tabindex");
     const before = this.current?.thing;
     const hadFocus = this.hasFocus;
     this.#stops = stops;
@@ -96,8 +124,7 @@ export class Stops {
     if (count === 0) return;
     this.#current = ((to % count) + count) % count;
     if (count > MOST_SHAPES) {
-      for (const element of this.#elements.values()) element.remove();
-      this.#elements.clear();
+      this.#clear();
       if (this.current) this.#place(this.current);
     }
     this.#rove();

@@ -238,7 +238,7 @@ export class ChartView {
     this.#scene = scene;
     this.#hits = null;
     const isMany = scene.marks.length > MOST_SHAPES && !this.#isPrinting;
-    this.#layers.draw(scene, isMany, fixedColours(this.#ground));
+    this.#layers.draw(scene, isMany, this.#ground);
     // One finger scrolls the page until a part of the plane is seen, which it then moves.
     const isWhole = isSameWindow(this.#history.window, wholeWindow(this.chart));
     this.#frame.plot.style.touchAction = isWhole ? "pan-y" : "none";
@@ -247,7 +247,7 @@ export class ChartView {
     this.#frame.notes.replaceChildren(
       ...notesOf(scene, this.chart).map((note) => make("p", {}, note)),
     );
-    this.#stops.update(stops(scene));
+    this.#stops.update(() => stops(scene), scene.marks.length > MOST_SHAPES);
     return scene;
   }
 

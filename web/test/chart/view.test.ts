@@ -143,6 +143,26 @@ describe("the keyboard", () => {
     expect(drawing()).toEqual(first);
   });
 
+  test("goes through many points, of which one at a time has an element", () => {
+    const many = chart({
+      marks: Array.from({ length: 500 }, (_, index) =>
+        mark([0.1 + index * 0.1, 1e8], { name: `point ${index}` }),
+      ),
+    });
+    const { press, focused, stopNames } = open(many, view(many));
+    expect(stopNames()).toEqual([]);
+    host.querySelector<HTMLElement>(".rp-plot")?.focus();
+    expect(focused()).toBe("point 0");
+    press("ArrowRight");
+    expect(focused()).toBe("point 1");
+    press("End");
+    expect(stopNames()).toEqual(["point 499"]);
+    press("+");
+    // Fewer are in sight now, so that each has one.
+    expect(stopNames().length).toBeGreaterThan(1);
+    expect(focused()).toMatch(/^point /);
+  });
+
   test("leaves keys of the browser alone", () => {
     const { press, ticks } = open();
     const first = ticks();

@@ -37,7 +37,7 @@ export function marginsFor(chart: Chart, window: Window, around: Around): Margin
   const wide = (axis: Axis, limits: Interval): number => {
     const texts = ticksIn(axis, limits, 12).map(([, text]) => around.measure(text, sizes.font));
     const widest = Math.min(Math.max(0, ...texts), width * MOST_BESIDE);
-    return widest + TICK + GAP + (axis.label ? sizes.font * 1.7 : 4);
+    return widest + TICK + GAP + labelRoom(axis, sizes);
   };
   const last = chart.x.ticks.at(-1)?.[1] ?? "";
   const beyond = chart.x.is_slanted ? 0 : around.measure(last, sizes.font) / 2;
@@ -89,25 +89,30 @@ export function gridItems(plane: Plane, sizes: Sizes): Item[] {
 }
 
 /** Returns frame, ticks and texts of all axes. */
-export function axisItems(plane: Plane, margins: Margins, sizes: Sizes): Item[] {
+export function axisItems(plane: Plane, margins: Margins, sizes: Sizes, measure: Measure): Item[] {
   const { chart, window, width, height } = plane;
   const [w, h] = [round(width), round(height)];
   const frame = chart.y.scale === "rows" ? `M0,0V${h}H${w}` : `M0,0H${w}V${h}H0Z`;
   const items: Item[] = [{ kind: "path", d: frame, stroke: "ink", width: 0.8 }];
-  items.push(...acrossItems(plane, margins, sizes));
-  const ticks = uprightTicks(chart.y, window.y, plane, sizes);
+  items.push(...acrossItems(plane, margins, sizes, measure));
+  const room = margins.left - TICK - GAP - labelRoom(chart.y, sizes) + 1;
+  const ticks = uprightTicks(chart.y, window.y, plane, sizes).map(
+    ([value, text]) => [value, shortened(text, room, sizes.font, measure)] as const,
+  );
   items.push(...upItems(chart.y, window.y, ticks, plane, sizes, -1));
-  items.push(...upLabel(chart.y, plane, sizes, -margins.left + sizes.font * 0.7));
+  items.push(...upLabel(chart.y, plane, sizes, measure, -margins.left + sizes.font * 0.7));
   if (chart.right) {
     const limits = rightLimits(chart, chart.right, window);
     const own = uprightTicks(chart.right, limits, plane, sizes);
     items.push(...upItems(chart.right, limits, own, plane, sizes, 1));
-    items.push(...upLabel(chart.right, plane, sizes, width + margins.right - sizes.font * 0.7));
+    items.push(
+      ...upLabel(chart.right, plane, sizes, measure, width + margins.right - sizes.font * 0.7),
+    );
   }
   return items;
 }
 
-function acrossItems(plane: Plane, margins: Margins, sizes: Sizes): Item[] {
+function acrossItems(plane: Plane, margins: Margins, sizes: Sizes, measure: Measure): Item[] {
   const { chart, window, width, height } = plane;
   const items: Item[] = [];
   const slant = chart.x.is_slanted;
@@ -122,7 +127,8 @@ function acrossItems(plane: Plane, margins: Margins, sizes: Sizes): Item[] {
   }
   if (chart.x.label) {
     const y = round(height + margins.bottom - sizes.font * 0.7);
-    const common = { kind: "text", text: chart.x.label, size: sizes.font, ink: "ink" } as const;
+    const size = fittingSize(chart.x.label, width + margins.right, sizes.font, measure);
+    const common = { kind: "text", text: chart.x.label, size, ink: "ink" } as const;
     items.push({ ...common, x: round(width / 2), y, anchor: "middle" });
   }
   return items;
@@ -154,9 +160,28 @@ function upItems(
   });
 }
 
-function upLabel(axis: Axis, { height }: Plane, sizes: Sizes, x: number): Item[] {
+function upLabel(axis: Axis, { height }: Plane, sizes: Sizes, measure: Measure, x: number): Item[] {
   if (!axis.label) return [];
   const y = round(height / 2);
-  const common = { kind: "text", text: axis.label, size: sizes.font, ink: "ink" } as const;
+  const size = fittingSize(axis.label, height, sizes.font, measure);
+  const common = { kind: "text", text: axis.label, size, ink: "ink" } as const;
   return [{ ...common, x: round(x), y, anchor: "middle", angle: -90 }];
+}
+
+/** Returns the room that the label of an upright axis takes. */
+function labelRoom(axis: Axis, { font }: Sizes): number {
+  return axis.label ? font * 1.7 : 4;
+}
+
+/** Returns a size in which a text is no wider than there is room for. */
+function fittingSize(text: string, room: number, size: number, measure: Measure): number {
+  return size * Math.min(1, room / Math.max(measure(text, size), 1));
+}
+
+/** Returns as much of a text as there is room for. */
+export function shortened(text: string, room: number, size: number, measure: Measure): string {
+  if (measure(text, size) <= room) return text;
+  const letters = [...text];
+  while (letters.length > 1 && measure(`${letters.join("")}…`, size) > room) letters.pop();
+  return `${letters.join("").trimEnd()}…`;
 }

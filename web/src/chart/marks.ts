@@ -41,7 +41,7 @@ export function placedMarks(
       const isFaint = how.isFaint(mark);
       inside.push({ mark, edge: seen.edge, x, y: plane.height - y, size, isFaint });
     }
-    if (!seen || (seen.edge !== null && mark.beyond !== null)) outside.push(mark);
+    if (!seen || (seen.edge !== null && mark.beyond)) outside.push(mark);
   }
   return { inside, outside };
 }
@@ -52,7 +52,7 @@ export function placedMarks(
  */
 export function seenAt(plane: Plane, mark: Mark): { place: Pair; edge: Edge | null } | null {
   const place = at(plane, placeOf(mark));
-  const hasPlace = mark.edge === null || mark.beyond !== null;
+  const hasPlace = mark.edge === null || !!mark.beyond;
   if (hasPlace && isWithin(plane, place)) return { place, edge: null };
   const pinned = pinnedTo(plane, mark);
   return mark.edge !== null && isWithin(plane, pinned) ? { place: pinned, edge: mark.edge } : null;

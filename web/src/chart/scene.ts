@@ -82,7 +82,7 @@ export function sceneOf(wish: Wish): Scene {
     ...shown.bars.flatMap((bar) => barItems(bar, plane, shown.isFaint(bar))),
     ...byOrder(shown.lines).flatMap((line) => lineItems(line, plane, sizes, shown.isFaint(line))),
     ...shown.joined.map((joined) => joinedItem(joined, plane)),
-    ...axisItems(plane, margins, sizes),
+    ...axisItems(plane, margins, sizes, measure),
   ];
   return {
     plane,
@@ -122,6 +122,7 @@ function bounded(value: number): number {
 
 /** Returns the path through places. */
 export function pathThrough(places: readonly Pair[]): string {
+  if (places.length === 0) return "";
   return `M${places.map(([x, y]) => `${round(x)},${round(y)}`).join("L")}`;
 }
 

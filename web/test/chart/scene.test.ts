@@ -209,6 +209,25 @@ describe("a scene", () => {
     expect(plane.width).toBeGreaterThan(230);
   });
 
+  test("shortens long names of rows where there is no room for them", () => {
+    const name = "a very long name of an action on the pipeline, and more";
+    const { y } = chart();
+    const rows = chart({
+      y: { ...y, scale: "rows", label: "", limits: [-0.5, 0.5], ticks: [[0, name]] },
+    });
+    const texts = (width: number) =>
+      scene(rows, { width }).below.flatMap((item) => (item.kind === "text" ? [item.text] : []));
+    expect(texts(1200)).toContain(name);
+    const short = texts(358).find((text) => text.endsWith("…")) ?? "";
+    expect(name.startsWith(short.slice(0, -1))).toBe(true);
+    expect(short.length).toBeGreaterThan(8);
+  });
+
+  test("draws nothing, and fails at nothing, for a line without places", () => {
+    const { below } = scene(chart({ lines: [line([])] }));
+    expect(below.some((item) => item.kind === "path" && item.d === "")).toBe(true);
+  });
+
   test("of many marks has one path for all intervals of a colour", () => {
     const of = chart({
       marks: Array.from({ length: 30 }, (_, i) =>

@@ -103,6 +103,12 @@ def test_what_has_no_interval_counts_as_exact():
     assert ranks([Estimate([1.0]), Estimate([2.0]), Estimate([2.0])]) == [(3, 0), (1, 1), (1, 1)]
 
 
+def test_few_samples_count_from_the_least_to_the_largest():
+    """They have no interval, and are not exact."""
+    assert ranks([Estimate([1.0, 2.0, 3.0]), Estimate([2.5])]) == [(1, 1), (1, 1)]
+    assert ranks([Estimate([1.0, 2.0, 3.0]), Estimate([3.5])]) == [(2, 0), (1, 0)]
+
+
 def test_a_ranking_by_hand():
     """The fastest first, with the price of a byte; who has no such ceiling is left out."""
     fleet = [

@@ -135,6 +135,16 @@ def best_rate(machine: Machine, resource: str, *, cores: int | None = None) -> E
     return Estimate([rate])
 
 
+def ends_of(value: Estimate) -> tuple[float, float]:
+    """Return the ends of the 95 % interval; of fewer than six samples, the least and the largest.
+
+    Of a single number, such as a published one, both are that number.
+    """
+    if value.low is None or value.high is None:
+        return min(value.samples), max(value.samples)
+    return value.low, value.high
+
+
 def ranked_resources(members: Iterable[Member]) -> tuple[str, ...]:
     """Return the resources that some machine has a ceiling of, both directions of memory as one."""
     machines = [member.machine for member in members]

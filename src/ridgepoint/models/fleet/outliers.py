@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ridgepoint.core.estimate import Estimate
-from ridgepoint.models.fleet import Member, best_rate, ranked_resources
+from ridgepoint.models.fleet import Member, best_rate, ends_of, ranked_resources
 
 FEWEST = 5
 """Machines of one model below which nothing can be said: of four, two may be the odd ones."""
@@ -167,20 +167,14 @@ def _of_ceiling(alike: Sequence[Member], resource: str, cores: int | None) -> It
 
 
 def _noise(rate: Estimate) -> float:
-    """Return the standard error of the logarithm of a rate; 0: no interval is known."""
-    if not rate.low or rate.high is None:
-        return 0.0
-    return math.log(rate.high / rate.low) / (2 * _NORMAL_95)
+    """Return the standard error of the logarithm of a rate; 0: it is a single number."""
+    low, high = ends_of(rate)
+    return math.log(high / low) / (2 * _NORMAL_95)
 
 
 def _is_apart(rate: Estimate, others: Sequence[Estimate]) -> bool:
-    low, high = _ends(rate)
-    ends = [_ends(other) for other in others]
+    low, high = ends_of(rate)
+    ends = [ends_of(other) for other in others]
     return all(other_high < low for _, other_high in ends) or all(
         high < other_low for other_low, _ in ends
     )
-
-
-def _ends(rate: Estimate) -> tuple[float, float]:
-    low, high = rate.low, rate.high
-    return (rate.median, rate.median) if low is None or high is None else (low, high)

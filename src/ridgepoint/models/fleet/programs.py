@@ -14,7 +14,7 @@ from ridgepoint.core.measurement import Measurement
 from ridgepoint.models.analysis import analyse
 from ridgepoint.models.caches.elsewhere import Source, curve_over_simulation, traffic_there
 from ridgepoint.models.distributed import machine_for
-from ridgepoint.models.fleet import Member
+from ridgepoint.models.fleet import Member, ends_of
 from ridgepoint.models.fleet.ranks import ranks
 from ridgepoint.models.placement import Placement
 from ridgepoint.models.thresholds import USED
@@ -196,7 +196,7 @@ def _time(measurement: Measurement, machine: Machine, placement: Placement) -> E
         return None
     middle = float(placement.bound.time_s)
     ends = []
-    for end in ("high", "low"):
+    for end in (1, 0):
         other = analyse(
             measurement, _at(machine, end), cores=placement.cores, metric=placement.metric
         ).placement
@@ -208,14 +208,14 @@ def _time(measurement: Measurement, machine: Machine, placement: Placement) -> E
     return Estimate([middle], interval=(min(*ends, middle), max(*ends, middle)))
 
 
-def _at(machine: Machine, end: str) -> Machine:
-    """Return a machine whose every ceiling is at one end of its interval."""
+def _at(machine: Machine, end: int) -> Machine:
+    """Return a machine whose every ceiling is at the lower or the upper end of its interval."""
     return replace(
         machine,
         ceilings=tuple(
             ceiling
-            if ceiling.rate is None or not (rate := getattr(ceiling.rate, end))
-            else replace(ceiling, rate=Estimate([rate]))
+            if ceiling.rate is None
+            else replace(ceiling, rate=Estimate([ends_of(ceiling.rate)[end]]))
             for ceiling in machine.ceilings
         ),
     )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ridgepoint.core.estimate import Estimate
-from ridgepoint.models.fleet import Member, best_rate
+from ridgepoint.models.fleet import Member, best_rate, ends_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,11 +44,11 @@ def ranks(values: Sequence[Estimate], *, largest_first: bool = True) -> list[tup
 
     Notes
     -----
-    A number is better than another if its 95 % interval lies wholly beyond the other's; what has
-    no interval counts as exact. With many machines each pair is a chance of a false difference, so
-    this asks for more than that the interval of the ratio leaves out 1. The rank is 1 plus the
-    number of those that are better: of three machines the first may be tied with the second, the
-    second with the third, and the first still be better than the third.
+    A number is better than another if its 95 % interval lies wholly beyond the other's; see
+    `ridgepoint.models.fleet.ends_of` for what has none. With many machines each pair is a chance
+    of a false difference, so this asks for more than that the interval of the ratio leaves out 1.
+    The rank is 1 plus the number of those that are better: of three machines the first may be tied
+    with the second, the second with the third, and the first still be better than the third.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def ranks(values: Sequence[Estimate], *, largest_first: bool = True) -> list[tup
     [(2, 1), (2, 1), (1, 0)]
     """
     sign = 1.0 if largest_first else -1.0
-    ends = [sorted((sign * low, sign * high)) for low, high in map(_ends, values)]
+    ends = [sorted((sign * low, sign * high)) for low, high in map(ends_of, values)]
     lows, highs = sorted(low for low, _ in ends), sorted(high for _, high in ends)
     found = []
     for low, high in ends:
@@ -65,11 +65,6 @@ def ranks(values: Sequence[Estimate], *, largest_first: bool = True) -> list[tup
         worse = bisect_left(highs, low)
         found.append((1 + better, len(ends) - better - worse - 1))
     return found
-
-
-def _ends(value: Estimate) -> tuple[float, float]:
-    low, high = value.low, value.high
-    return (value.median, value.median) if low is None or high is None else (low, high)
 
 
 def ranking(

@@ -83,8 +83,8 @@ def _ceilings_view(members: Sequence[Member], ranking: Ranking) -> View:
         table=page_table(ranks_table(known), subject="machine", tag="resource"),
         subjects=tuple(_machine(member) for member in members),
         notes=(
-            "A rank is 1 plus the number of machines whose 95 % interval lies wholly above; what "
-            "has no interval counts as exact.",
+            "A rank is 1 plus the number of machines whose 95 % interval lies wholly above; a "
+            "single number counts as exact.",
         ),
     )
 

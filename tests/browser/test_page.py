@@ -3,9 +3,9 @@
 import csv
 import io
 import json
-from pathlib import Path
 
 import pytest
+from axe import violations
 from browsing import CONTROL, DOWN, END, ENTER, ESCAPE, PHONE, RIGHT
 from page_inputs import HOSTILE, page_of_changes, page_of_names
 
@@ -15,7 +15,6 @@ pytestmark = pytest.mark.slow
 
 NAMES = ("gemm", "gemv 10", "gemv 9", "sort")
 """Their shares of the time are 80, 40, 20 and 10 %; the table does not know the last."""
-AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 FIRST = "tbody tr[data-row] :is(th, td):first-child"
 
 
@@ -42,7 +41,7 @@ def opened(browser, page):
 
 def names_shown(browser):
     """Return the first cells of the rows of the view that is shown."""
-    return [cell.text for cell in browser.all(FIRST)]
+    return browser.texts(FIRST)
 
 
 @pytest.mark.parametrize(
@@ -337,15 +336,7 @@ def test_paper_has_every_view_and_no_controls(opened):
 
 def test_accessibility_rules_hold(opened):
     """Those of axe-core for WCAG 2.2 AA, in both colours, with a subject selected."""
-    if not AXE.exists():
-        pytest.skip("axe-core is not installed: run `make page`")
     opened.all("button.ask")[0].click()
     for scheme in ("light", "dark"):
         opened.prefer(scheme)
-        opened.js(AXE.read_text())
-        found = opened.driver.execute_async_script(
-            "axe.run({resultTypes: ['violations']}).then(arguments[0])"
-        )
-        assert [
-            (one["id"], [node["html"] for node in one["nodes"]]) for one in found["violations"]
-        ] == []
+        assert violations(opened) == []

@@ -15,7 +15,6 @@ selenium = pytest.importorskip(
 )
 
 from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
-from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.remote.webelement import WebElement  # noqa: E402
 
 WIDE, PHONE = (1400, 900), (390, 844)
@@ -74,8 +73,12 @@ class Browser:
 
     def all(self, selector: str) -> list[WebElement]:
         """Return what a CSS selector finds and a reader can see."""
-        found = self.driver.find_elements(By.CSS_SELECTOR, selector)
-        return [element for element in found if element.is_displayed()]
+        return list(self.js(
+            "return [...document.querySelectorAll(arguments[0])]"
+            ".filter(one => one.getClientRects().length > 0"
+            " && one.checkVisibility({checkVisibilityCSS: true}))",
+            selector,
+        ))  # fmt: skip
 
     def one(self, selector: str) -> WebElement:
         """Return the only thing that a CSS selector finds, once it is there."""
@@ -84,16 +87,23 @@ class Browser:
         return found[0]
 
     def texts(self, selector: str) -> list[str]:
-        """Return the texts of what a CSS selector finds, seen or scrolled out of sight."""
-        return list(
-            self.js("return [...document.querySelectorAll(arguments[0])]"
-                    ".map(one => one.textContent)", selector)
-        )  # fmt: skip
+        """Return the texts of what a CSS selector finds, on the screen or scrolled off it."""
+        return list(self.js(
+            "return [...document.querySelectorAll(arguments[0])]"
+            ".filter(one => one.getClientRects().length > 0).map(one => one.textContent)",
+            selector,
+        ))  # fmt: skip
 
     def button(self, name: str) -> WebElement:
         """Return the button of a name, as a screen reader says it."""
-        found = [one for one in self.all("button") if one.accessible_name == name]
+        named = self.js(
+            "return [...document.querySelectorAll('button')].filter(one =>"
+            " (one.getAttribute('aria-label') ?? one.textContent).trim() === arguments[0])",
+            name,
+        )
+        found = [one for one in named if one.is_displayed()]
         assert len(found) == 1, f"{len(found)} buttons {name!r}"
+        assert found[0].accessible_name == name
         return found[0]
 
     def js(self, code: str, *arguments: Any) -> Any:

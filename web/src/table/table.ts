@@ -238,9 +238,13 @@ export class TableView {
 
   #measure(): void {
     if (this.#frame.clientHeight === 0) return; // it is hidden
-    const row = this.#body.querySelector<HTMLElement>("[data-row]")?.offsetHeight ?? 30;
-    this.#heights = { row, head: this.#head.offsetHeight, frame: this.#frame.clientHeight };
-    this.#draw(true);
+    const row = this.#body.querySelector<HTMLElement>("[data-row]")?.offsetHeight;
+    this.#heights = {
+      row: row ?? this.#heights.row,
+      head: this.#head.offsetHeight,
+      frame: this.#frame.clientHeight,
+    };
+    if (this.#rows.length > ALL) this.#draw(true);
   }
 
   /** Draws the rows in sight. */

@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test test-all benchmark page clean
+.PHONY: demo test test-all benchmark page site clean
 
 demo: $(INSTALLED)
 	tools/demo.sh
@@ -33,9 +33,15 @@ benchmark: $(INSTALLED)
 page:
 	cd web && npm ci --no-audit --no-fund && npm run check && npm test && npm run build
 
+# The documentation as a site, in the folder site: open site/index.html.
+site: $(INSTALLED)
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	rm -rf site
+	$(BIN)/python tools/site/build.py site
+
 $(INSTALLED): pyproject.toml tools/bootstrap.sh
 	tools/bootstrap.sh $(VENV)
 	touch $@
 
 clean:
-	rm -rf $(VENV) demo
+	rm -rf $(VENV) demo site

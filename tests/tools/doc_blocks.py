@@ -246,6 +246,10 @@ def _call_of(words: list[str]) -> list[str] | None:
 
 _ELSEWHERE: tuple[tuple[Callable[[Command], bool], str], ...] = (
     (
+        lambda command: command.page.startswith("docs/tutorial_") and command.words[0] == "run",
+        "was run: its record is in tests/data/tutorials.sqlite3, or in tests/snapshots/kept",
+    ),
+    (
         lambda command: command.launched or "--mpi" in command.words,
         "starts ranks of MPI: tests/hardware/test_cluster_*.py do",
     ),

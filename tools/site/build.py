@@ -143,7 +143,7 @@ def with_pictures(text: str, folder: Path) -> str:
                 line = (
                     f"![{words} that this command draws](gallery/{name})"
                     if name.endswith(".svg")
-                    else f"<a href=\"{name}\">Open the page that this command writes.</a>"
+                    else f'<a href="{name}">Open the page that this command writes.</a>'
                 )
                 added.setdefault(end, []).append(line)
     written = []

@@ -126,17 +126,6 @@ COMMANDS: dict[str, tuple[Example, ...]] = {
             "  --point 'mine W=2Gflop, Q=8GB, T=90ms'",
         ),
     ),
-    "compare": (
-        ("See what changed from one record to another", "ridgepoint compare before after"),
-        (
-            "Fail in CI if the program does more work or traffic than before",
-            "ridgepoint compare before after --fail-if 'work > 1x' \\",
-            "  --fail-if 'dram > 1.02x'",
-        ),
-    ),
-    "history": (
-        ("See how a program changed over its records", "ridgepoint history before"),
-    ),
     "report": (
         (
             "Write two programs to one page, and open it",

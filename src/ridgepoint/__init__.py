@@ -72,9 +72,11 @@ _HOMES = {
     "Analysis": "models.analysis",
     "Bound": "core.bound",
     "bound": "core.bound",
+    "check_gate": "models.comparing",
     "compare": "models.comparing",
     "dc_roofline": "models.dc_roofline:",
     "DCRoofline": "models.roofline",
+    "history_of": "models.comparing",
     "place": "models.analysis",
     "place_given": "models.given_points",
     "Placement": "models.placement",
@@ -167,7 +169,9 @@ if TYPE_CHECKING:
     from ridgepoint.models.analysis import Analysis as Analysis
     from ridgepoint.models.analysis import analyse as analyse
     from ridgepoint.models.analysis import place as place
+    from ridgepoint.models.comparing import check_gate as check_gate
     from ridgepoint.models.comparing import compare as compare
+    from ridgepoint.models.comparing import history_of as history_of
     from ridgepoint.models.derived import with_link as with_link
     from ridgepoint.models.derived import with_network as with_network
     from ridgepoint.models.given_machine import given_machine as given_machine

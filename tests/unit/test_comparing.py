@@ -16,7 +16,7 @@ from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Cache
 from ridgepoint.core.measurement import Timing
 from ridgepoint.core.timed import Sampled, Timed, TimedFunction
-from ridgepoint.models.comparing import compare
+from ridgepoint.models.comparing import check_gate, compare, history_of
 from ridgepoint.models.comparing.changes import DISTURBED, DRIFT, TOO_FEW, count_change, time_change
 from ridgepoint.models.independence import is_dependent, von_neumann_ratio
 
@@ -382,3 +382,41 @@ def test_machines_are_compared_too_and_not_with_programs():
     assert compare(inputs.MACHINE, inputs.MACHINE).count("fell") == 0
     with pytest.raises(TypeError, match="two machines or two programs"):
         compare(inputs.MACHINE, TRIAD)
+
+
+def test_results_in_python_show_themselves():
+    """In one line, as the command prints them, as tables; gates and histories too."""
+    after = timed(TRIAD, around(0.02))
+    found = compare(TRIAD, after)
+
+    assert repr(found) == (
+        "<ProgramComparison of 'before' and 'after': runtime more (2x), the same work>"
+    )
+    assert "after is slower: 2 times the runtime" in found.summary()
+    assert check_gate(found, "runtime > 1.5x").outcome == "failed"
+    assert check_gate(found, "network > 1x").outcome == "unknown"
+    assert "slower" in found._repr_html_()
+    assert "in the last record" in history_of([TRIAD, TRIAD, after]).summary()
+    assert repr(history_of([TRIAD])) == "<History of the runtime: 1 measurement, 0 changes>"
+    assert "same" in repr(compare(inputs.MACHINE, inputs.MACHINE))
+    with pytest.raises(ValueError, match="is not a quantity"):
+        history_of([TRIAD], "speed")
+    with pytest.raises(ValueError, match="at least one"):
+        history_of([])
+
+
+@pytest.mark.parametrize("shift", [1.0, 1.05, 1.2])
+def test_an_exact_permutation_test_agrees(shift):
+    """Whatever is called a change would be one of fewer than 5 % of all orders of the runs."""
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        before, after = np.exp(rng.normal(0, 0.05, (2, 7))) * np.array([[1.0], [shift]])
+        change = time_change("runtime", Estimate(before), Estimate(after))
+        exact = scipy.stats.permutation_test(
+            (before, after),
+            lambda x, y, axis: np.median(x, axis=axis) - np.median(y, axis=axis),
+            n_resamples=np.inf,
+            vectorized=True,
+        )
+
+        assert not change.is_change or exact.pvalue < 0.05

@@ -9,12 +9,10 @@ import base64
 import html as markup
 import io
 from collections.abc import Sequence
-from functools import singledispatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from rich.console import Console, Group, RenderableType
-from rich.text import Text
+from rich.console import Console
 
 from ridgepoint.ceilings.this_host import kept_machine_here
 from ridgepoint.core import frames
@@ -24,9 +22,7 @@ from ridgepoint.core.machine import Machine
 from ridgepoint.core.measured_cluster import MeasuredCluster
 from ridgepoint.core.measurement import Measurement
 from ridgepoint.core.presenting import Presentable
-from ridgepoint.core.resources import RESOURCES
 from ridgepoint.core.table import Table
-from ridgepoint.core.units import format_si
 from ridgepoint.kept.files import replace_file
 from ridgepoint.models.analysis import Analysis, analyse
 from ridgepoint.models.diagnosis import Diagnosis
@@ -34,20 +30,12 @@ from ridgepoint.models.given_points import PlacedPoint, place_given
 from ridgepoint.models.placement import Placement
 from ridgepoint.models.roofline import Roofline
 from ridgepoint.models.work import Metric
-from ridgepoint.show.cells import shown_columns, shown_rows
 from ridgepoint.show.charts.roofline import roofline_chart
 from ridgepoint.show.charts.roofline_view import PLAIN, RooflineView
 from ridgepoint.show.diagnosis_markdown import diagnosis_markdown
 from ridgepoint.show.html_table import folded_table, html_table
 from ridgepoint.show.notebook_progress import NotebookProgress
-from ridgepoint.show.tables import (
-    machine_table,
-    network_table,
-    run_table,
-)
-from ridgepoint.show.tables.given_table import given_table
-from ridgepoint.show.tables.layout import plain_table
-from ridgepoint.show.words import machine_title, shown_intensity
+from ridgepoint.show.tables.of_results import report_of
 from ridgepoint.suites.kernels.results import KernelStudy
 from ridgepoint.suites.study import Study
 
@@ -91,7 +79,7 @@ def summary(value: Presentable, /, **options: Any) -> str:
         For a measurement, the ``machine`` that bounds it.
     """
     console = _console()
-    console.print(_report(_bounded(value, **options)))
+    console.print(report_of(_bounded(value, **options)))
     return "\n".join(line.rstrip() for line in console.export_text().splitlines())
 
 
@@ -100,7 +88,7 @@ def html(value: Presentable, /) -> str:
     if isinstance(value, Table):
         return html_table(value)
     console = _console()
-    console.print(_report(value))
+    console.print(report_of(value))
     report = console.export_html(code_format=_PAGE, inline_styles=True) + folded_table(table(value))
     if not _has_figure(value):
         return f"<div>{report}</div>"
@@ -310,73 +298,6 @@ def _has_figure(value: Presentable) -> bool:
 
 def _bounded(value: Presentable, *, machine: Machine | None = None) -> Presentable:
     return value if machine is None else analyse(cast(Measurement, value), machine)
-
-
-@singledispatch
-def _report(value: object) -> RenderableType:
-    raise TypeError(f"there is no report of a {type(value).__name__}")
-
-
-@_report.register
-def _(value: Machine) -> RenderableType:
-    return machine_table.machine(value)
-
-
-@_report.register
-def _(value: Measurement) -> RenderableType:
-    return run_table.run(analyse(value))
-
-
-@_report.register
-def _(value: Analysis) -> RenderableType:
-    return run_table.run(value)
-
-
-@_report.register
-def _(value: Placement) -> RenderableType:
-    return run_table.run(
-        analyse(value.measurement, value.machine, cores=value.cores, metric=value.metric)
-    )
-
-
-@_report.register
-def _(value: PlacedPoint) -> RenderableType:
-    return given_table([value])
-
-
-@_report.register
-def _(value: MeasuredCluster) -> RenderableType:
-    return network_table.cluster(value)
-
-
-@_report.register
-def _(value: Study) -> RenderableType:
-    # Suites bring much with them, and most of what is shown is of none.
-    from ridgepoint.show.tables.studies import study_table
-
-    return study_table(value)
-
-
-@_report.register
-def _(value: Roofline) -> RenderableType:
-    """Return its roofs, and where each bandwidth meets the peak."""
-    table = plain_table("roof", "rate", "ridge point", right=("rate", "ridge point"))
-    for roof in value.roofs:
-        resource = RESOURCES[roof.resource]
-        ridge = "" if roof.is_compute else shown_intensity(value.ridge(resource.path))
-        table.add_row(resource.label, format_si(roof.rate, resource.rate_unit), ridge)
-    return Group(Text(machine_title(value.machine), style="bold"), table)
-
-
-@_report.register
-def _(value: Table) -> RenderableType:
-    known = value.without_empty_columns()
-    columns = shown_columns(known)
-    right = [column.title for column in columns if column.kind != "text"]
-    shown = plain_table(*(column.title for column in columns), right=right)
-    for row in shown_rows(known):
-        shown.add_row(*map(Text, row))
-    return Group(Text(value.title, style="bold"), shown)
 
 
 def _console() -> Console:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import overload
 
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measurement import Measurement, Timing
 from ridgepoint.models.analysis import Analysis
 from ridgepoint.models.comparing import machines
+from ridgepoint.models.comparing.gates import Judgement, judge, quantity_of, read_gate
+from ridgepoint.models.comparing.history import History, history
 from ridgepoint.models.comparing.machines import MachineComparison
 from ridgepoint.models.comparing.programs import (
     USUAL,
@@ -71,12 +74,63 @@ def compare(
     if isinstance(before, Machine) or isinstance(after, Machine):
         kinds = " and ".join(type(each).__name__ for each in (before, after))
         raise TypeError(f"compare takes two machines or two programs, got {kinds}")
-    tolerances = Tolerances(
-        time=USUAL.time if tolerance is None else tolerance,
-        count=USUAL.count if count_tolerance is None else count_tolerance,
-    )
+    tolerances = _tolerances(tolerance, count_tolerance)
     sides = (_program("before", before), _program("after", after))
     return compare_programs(*sides, tolerances=tolerances)
+
+
+def history_of(
+    results: Sequence[Comparable],
+    quantity: str = "runtime",
+    *,
+    tolerance: float | None = None,
+    count_tolerance: float | None = None,
+) -> History:
+    """Return how an amount of a program changed over its measurements.
+
+    Parameters
+    ----------
+    results : sequence of Measurement, Timing, Placement or Analysis
+        At least one, oldest first.
+    quantity : str
+        As in a gate: ``runtime``, ``work``, ``instructions``, ``dram``, ...
+    tolerance, count_tolerance : float or None
+        As for `compare`.
+
+    Raises
+    ------
+    ValueError
+        If there is no result, no such quantity, or a tolerance is out of range.
+    """
+    if not results:
+        raise ValueError("results must hold at least one measurement")
+    programs = [_program(str(number), each) for number, each in enumerate(results, start=1)]
+    tolerances = _tolerances(tolerance, count_tolerance)
+    return history(programs, quantity_of(quantity), tolerances=tolerances)
+
+
+def check_gate(comparison: ProgramComparison, gate: str) -> Judgement:
+    """Return what becomes of a gate: whether it passed, failed, or cannot be judged, and why.
+
+    Parameters
+    ----------
+    comparison : ProgramComparison
+    gate : str
+        As after ``--fail-if``: ``runtime > 1.05x``, ``function main: dram > 2 GB``.
+
+    Raises
+    ------
+    ValueError
+        If it states no gate; in the message, the text after the semicolon says what to write.
+    """
+    return judge(read_gate(gate), comparison)
+
+
+def _tolerances(time: float | None, count: float | None) -> Tolerances:
+    return Tolerances(
+        time=USUAL.time if time is None else time,
+        count=USUAL.count if count is None else count,
+    )
 
 
 def _program(title: str, value: Comparable) -> Program:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.presenting import Presentable, amount
 from ridgepoint.models.comparing.changes import Change
 from ridgepoint.models.comparing.programs import (
     USUAL,
@@ -44,8 +45,8 @@ class Moment:
     level: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class History:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class History(Presentable):
     """One amount over many measurements of a program.
 
     Parameters
@@ -59,6 +60,18 @@ class History:
     quantity: str
     unit: str
     moments: tuple[Moment, ...]
+
+    @property
+    def headline(self) -> str:
+        """How many measurements and changes there are."""
+        changes = sum(moment.event == "change" for moment in self.moments)
+        measured = amount(len(self.moments), "measurement")
+        return f"of the {self.quantity}: {measured}, {amount(changes, 'change')}"
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The titles of the measurements."""
+        return tuple(moment.program.title for moment in self.moments)
 
     @property
     def events(self) -> tuple[Moment, ...]:
@@ -102,8 +115,8 @@ def history(
     unit = ""
     for index, program in enumerate(programs):
         if not level:
-            amount = _value(program, quantity)
-            value, unit = amount.value, amount.unit
+            first = _value(program, quantity)
+            value, unit = first.value, first.unit
             moments.append(
                 Moment(program=program, value=value, change=None, event="", level=number)
             )

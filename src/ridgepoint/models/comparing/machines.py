@@ -8,6 +8,7 @@ from typing import Literal
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Ceiling, Machine
+from ridgepoint.core.presenting import Presentable
 from ridgepoint.models.gains import Gain, gain
 
 Verdict = Literal["fell", "rose", "same", "unknown", "missing", "new"]
@@ -47,12 +48,17 @@ class CeilingChange:
         return gain(self.rate, self.baseline)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MachineComparison:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class MachineComparison(Presentable):
     """Every ceiling of two measurements, and cautions about comparing them."""
 
     ceilings: tuple[CeilingChange, ...]
     cautions: tuple[Caution, ...]
+
+    @property
+    def headline(self) -> str:
+        """How many ceilings fell, rose and stayed."""
+        return ", ".join(f"{self.count(each)} {each}" for each in ("fell", "rose", "same"))
 
     def count(self, verdict: Verdict) -> int:
         """Return how many ceilings have this verdict."""

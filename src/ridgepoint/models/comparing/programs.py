@@ -9,6 +9,7 @@ from functools import cached_property
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measurement import Measurement, Timing
+from ridgepoint.core.presenting import Presentable, quoted
 from ridgepoint.core.resources import PRECISIONS
 from ridgepoint.models.analysis import Analysis, analyse
 from ridgepoint.models.comparing.changes import (
@@ -35,6 +36,7 @@ from ridgepoint.models.comparing.parts import (
 from ridgepoint.models.comparing.quantities import (
     BOPS,
     CPU_TIME,
+    RUNTIME,
     TIMES,
     TRAFFIC,
     WORK,
@@ -88,9 +90,11 @@ class Program:
     analysis: Analysis | None
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ProgramComparison:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class ProgramComparison(Presentable):
     """Two measurements, and all that tells them apart.
+
+    It shows itself as `ridgepoint compare` prints it (`summary`).
 
     Parameters
     ----------
@@ -104,6 +108,16 @@ class ProgramComparison:
     after: Program
     metric: Metric
     tolerances: Tolerances = USUAL
+
+    @property
+    def headline(self) -> str:
+        """The verdict on the runtime, and whether the work is the same."""
+        change = self.changes[RUNTIME]
+        runtime = f"runtime {change.verdict}"
+        if change.ratio is not None:
+            runtime += f" ({change.ratio:.3g}x)"
+        work = "the same work" if self.is_same_work else "other work"
+        return f"of {quoted(self.before.title)} and {quoted(self.after.title)}: {runtime}, {work}"
 
     @cached_property
     def amounts(self) -> tuple[Amounts, Amounts]:

@@ -10,9 +10,14 @@ from ridgepoint.core.measured_cluster import MeasuredCluster
 from ridgepoint.core.measurement import Measurement
 from ridgepoint.core.table import Table
 from ridgepoint.models.analysis import Analysis, analyse
+from ridgepoint.models.comparing.history import History
+from ridgepoint.models.comparing.machines import MachineComparison
+from ridgepoint.models.comparing.programs import ProgramComparison
 from ridgepoint.models.placement import Placement
 from ridgepoint.models.roofline import Roofline
-from ridgepoint.show.data_tables.machine import cluster_tables, machine_tables
+from ridgepoint.show.data_tables.compare import comparison_tables
+from ridgepoint.show.data_tables.history import history_tables
+from ridgepoint.show.data_tables.machine import changes_table, cluster_tables, machine_tables
 from ridgepoint.show.data_tables.run import run_tables
 from ridgepoint.suites.study import Study
 
@@ -64,6 +69,21 @@ def _(value: Roofline) -> Sequence[Table]:
 @tables_of.register
 def _(value: MeasuredCluster) -> Sequence[Table]:
     return cluster_tables(value)
+
+
+@tables_of.register
+def _(value: ProgramComparison) -> Sequence[Table]:
+    return comparison_tables([value])
+
+
+@tables_of.register
+def _(value: MachineComparison) -> Sequence[Table]:
+    return (changes_table(value),)
+
+
+@tables_of.register
+def _(value: History) -> Sequence[Table]:
+    return history_tables([value], value.labels)
 
 
 @tables_of.register

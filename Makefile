@@ -30,7 +30,8 @@ benchmark: $(INSTALLED)
 	$(BIN)/python benchmarks/startup.py
 
 # The script and style of the interactive page, which are kept in the repository: needs Node 20.
-page:
+page: $(INSTALLED)
+	$(BIN)/python -m ridgepoint.show.look web/src
 	cd web && npm ci --no-audit --no-fund && npm run check && npm test && npm run build
 
 # The documentation as a site, in the folder site: open site/index.html.

@@ -1,4 +1,4 @@
-"""Smooths a signal: smooth.py N TIMES. Every value becomes a weighted mean of it and its neighbours.
+"""Smooths a signal: smooth.py N TIMES. A value becomes a weighted mean of it and its neighbours.
 
 It is written as NumPy is often written, a pass over the whole signal for every operation: slow, on
 purpose. docs/tutorial_python.md makes it faster; smooth_blocks.py is the result.

@@ -10,6 +10,7 @@ from ridgepoint.core.table import Column, Table
 from ridgepoint.show.cells import NOTHING, shown_columns, shown_rows
 
 _MOST_ROWS, _MOST_FOLDED = 60, 20
+_UNBROKEN = "\N{NO-BREAK SPACE}"
 _OF_TEXT = "text-align:left;white-space:pre-wrap;max-width:32em;min-width:4em"
 
 
@@ -54,5 +55,7 @@ def folded_table(table: Table) -> str:
 
 
 def _cell(column: Column, text: str) -> str:
-    how = f' dir="auto" style="{_OF_TEXT}"' if column.kind == "text" else ""
-    return f"<td{how}>{html.escape(text)}</td>"
+    if column.kind == "text":
+        return f'<td dir="auto" style="{_OF_TEXT}">{html.escape(text)}</td>'
+    # Notebooks have styles of their own for tables, by which a number and its unit would part.
+    return f"<td>{html.escape(text.replace(' ', _UNBROKEN))}</td>"

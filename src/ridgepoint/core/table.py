@@ -267,14 +267,17 @@ def _fits(kind: Kind, cell: Cell) -> bool:
 def _cell(column: Column, row: Mapping[str, object]) -> Cell:
     """Return a column's cell of a row by key, as a plain value."""
     value = row.get(column.key)
-    if value is None and column.of is not None and isinstance(row.get(column.of), Estimate):
+    if value is None:
+        # Most cells of a large archive: nothing more is asked of them.
+        if column.of is None or not isinstance(row.get(column.of), Estimate):
+            return None
         value = getattr(row[column.of], column.end or "")
+    elif isinstance(value, str):
+        return (value if value.isascii() else legible(value)) or None
     elif isinstance(value, Estimate):
         value = value.median
     if isinstance(value, np.generic):
         value = value.item()
-    if isinstance(value, str):
-        return legible(value) or None
     if isinstance(value, float):
         return value if math.isfinite(value) else None  # as JSON has it
     if value is None or isinstance(value, int):

@@ -5,8 +5,8 @@ is ``true`` or ``false``. Lines end with CR LF, as the standard has it.
 
 Spreadsheets take a text that begins with ``=``, ``+``, ``-`` or ``@`` for a formula, and run it: a
 name in an archive from elsewhere could then read files and open addresses. Such a text, and one
-with apostrophes before such a sign, therefore gets an apostrophe in front, which spreadsheets take
-for "this is text"; `text_of_cell` takes it away again.
+with apostrophes before such a sign, therefore gets an apostrophe in front, with which the cell is
+text; `text_of_cell` takes it away again.
 """
 
 from __future__ import annotations

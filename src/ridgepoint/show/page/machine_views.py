@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
+from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Ceiling, Machine
 from ridgepoint.core.measured_cluster import MeasuredCluster
+from ridgepoint.core.presenting import amount
 from ridgepoint.core.resources import RESOURCES
 from ridgepoint.core.units import format_si, format_size
 from ridgepoint.models.roofs import known_levels, known_precisions
+from ridgepoint.show.chart import Chart
 from ridgepoint.show.charts.latency import latency_chart
 from ridgepoint.show.charts.network import network_page
 from ridgepoint.show.charts.samples import samples_chart
@@ -86,7 +90,7 @@ def _samples(number: int, machine: Machine, of_machine: str) -> Iterator[View]:
     key = f"ceilings/{number}"
     named = machine_subject(key, machine)
     charts = tuple(
-        samples_chart(ceiling, [*ceiling.rate.samples, *ceiling.disturbed])
+        _chart(ceiling, ceiling.rate)
         for ceiling in _roofs(machine)
         if ceiling.rate is not None and ceiling.rate.n > 1
     )
@@ -100,6 +104,15 @@ def _samples(number: int, machine: Machine, of_machine: str) -> Iterator[View]:
         table=_ceilings(machine, key),
         subjects=(named,),
     )
+
+
+def _chart(ceiling: Ceiling, rate: Estimate) -> Chart:
+    """Return the samples that count; when those left out were taken is not kept."""
+    chart = samples_chart(ceiling, rate.samples)
+    if not ceiling.disturbed:
+        return chart
+    left_out = amount(len(ceiling.disturbed), "sample")
+    return replace(chart, notes=(f"{left_out} left out as disturbed: see the cautions",))
 
 
 def _roofs(machine: Machine) -> Iterator[Ceiling]:

@@ -159,9 +159,9 @@ class RoofSet:
 
     def _name(self, roof: Roof) -> str:
         rate = format_si(roof.rate, RESOURCES[roof.resource].rate_unit)
-        return " ".join(
-            filter(None, (shown_name(roof.resource), shown_pattern(roof.pattern), rate))
-        )
+        parts = (shown_name(roof.resource), shown_pattern(roof.pattern), rate)
+        name = " ".join(filter(None, parts))
+        return f"{printable(self.machine.name)}: {name}" if self.is_named else name
 
     def _summary(self, roof: Roof) -> str:
         """Return between what a roof lies, and for what it holds."""

@@ -33,7 +33,14 @@ from ridgepoint.show.charts.subjects import absences_of, summary_of
 from ridgepoint.show.page.document import Control, Option, View
 from ridgepoint.show.page.records import ShownRecord
 from ridgepoint.show.page.roof_lines import RoofSet, levels_of
-from ridgepoint.show.page.roofline_marks import Program, ends_of, limited, marks_of, stems_of
+from ridgepoint.show.page.roofline_marks import (
+    Program,
+    ends_of,
+    limited,
+    marks_of,
+    own_roofs_of,
+    stems_of,
+)
 from ridgepoint.show.page.subjects import coverage_of, parts_of
 from ridgepoint.show.page.tables import parts_table
 from ridgepoint.show.words import (
@@ -197,6 +204,7 @@ def _chart(
             is_named=len(roofed) > 1,
         ).lines(x_limits, y_limits)
     ]
+    lines += [line for program in programs for line in own_roofs_of(program, x_limits)]
     lines += [line for program in programs for line in stems_of(program, y_limits)]
     return Chart(
         title=" and ".join(machine_title(each.machine) for each in roofed[:2])

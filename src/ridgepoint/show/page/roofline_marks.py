@@ -11,10 +11,12 @@ from ridgepoint.core.units import format_si
 from ridgepoint.models.analysis import Analysis
 from ridgepoint.models.every_roof import Direction
 from ridgepoint.models.points import Point, limit_of, points_along
+from ridgepoint.models.roofs import shown_roofs, with_own_roofs
 from ridgepoint.models.work import WORK_UNITS
 from ridgepoint.show.chart import Interval, Label, Line, Mark, Tags
 from ridgepoint.show.charts.parts import MOST_FUNCTIONS
 from ridgepoint.show.charts.program_marks import SHAPES, letter_of
+from ridgepoint.show.charts.roof_lines import RANK_OF_REST
 from ridgepoint.show.page.records import ShownRecord
 from ridgepoint.show.page.subjects import Part
 from ridgepoint.show.words import (
@@ -214,6 +216,28 @@ def _limit_mark(program: Program, part: Part) -> Mark:
         tags={**program.tags, "level": "dram", "bandwidth": "both"},
         subject=part.subject.key,
     )  # fmt: skip
+
+
+def own_roofs_of(program: Program, x_limits: Interval) -> Iterator[Line]:
+    """Yield what a program's own mix of instructions allows, where that is well below the peak."""
+    placement, machine = program.analysis.placement, program.analysis.machine
+    if placement is None or machine is None:
+        return
+    slopes = shown_roofs(machine, precisions=(), cores=placement.cores)
+    for roof in with_own_roofs(slopes, {program.index: placement}):
+        if roof.role == "own":
+            begin = min(max(roof.ridge, x_limits[0]), x_limits[1])
+            name = f"own mix of {program.letter} {format_si(roof.rate, 'flop/s')}"
+            yield Line(
+                kind="own",
+                places=((begin, roof.rate), (x_limits[1], roof.rate)),
+                label=Label(text=name, rank=RANK_OF_REST, is_optional=True),
+                name=name,
+                summary=f"what the instructions of {program.record.name} allow, on "
+                f"{shown_cores(placement.cores)}",
+                tags=program.tags,
+                subject=program.parts[0].subject.key,
+            )
 
 
 def stems_of(program: Program, y_limits: Interval) -> Iterator[Line]:

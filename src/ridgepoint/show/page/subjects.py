@@ -11,6 +11,7 @@ from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.units import format_si
 from ridgepoint.models.analysis import Analysis
+from ridgepoint.models.explanations import Explanation
 from ridgepoint.models.ranking import cautions_that_matter
 from ridgepoint.models.untimed import untimed_functions
 from ridgepoint.models.work import Metric, work_total
@@ -28,7 +29,7 @@ from ridgepoint.show.page.facts import PartKind, facts
 from ridgepoint.show.page.machine_facts import machine_facts
 from ridgepoint.show.page.records import ShownRecord
 from ridgepoint.show.symbols import shown_symbol
-from ridgepoint.show.tables.time_and_advice import shown_gain_of
+from ridgepoint.show.tables.time_and_advice import SENSES, shown_gain_of, what
 from ridgepoint.show.verdict import verdict
 from ridgepoint.show.words import UNKNOWN, machine_title, percent, printable, shown_name
 from ridgepoint.show.work import shown_work
@@ -161,7 +162,31 @@ def _verdict(analysis: Analysis) -> Iterator[Fact]:
     if analysis.conclusion is not None:
         sentences = verdict(analysis.conclusion, advised=bool(analysis.advice))
         text = " ".join(f"{sentence[:1].upper()}{sentence[1:]}." for sentence in sentences)
-        yield Fact(key="verdict", name="verdict", text=printable(text), source="docs/placing.md")
+        yield Fact(key="verdict", name="verdict", text=printable(text), source="docs/method.md")
+    explained = analysis.explained
+    if explained is not None and explained.parts:
+        yield Fact(
+            key="time-parts",
+            name="where its time may go",
+            text=_part_of_time(explained.parts[0], analysis.metric),
+            how="What takes time and is known; parts overlap. A roof gives the least time of "
+            "something, a latency the most.",
+            inputs=tuple(
+                Input(name=what(part, analysis.metric), text=_taken(part))
+                for part in explained.parts
+            ),
+            source="docs/method.md",
+        )
+
+
+def _part_of_time(part: Explanation, metric: Metric) -> str:
+    return f"{_taken(part)}: {what(part, metric)}"
+
+
+def _taken(part: Explanation) -> str:
+    """Return how much of the time something takes: exactly, at least or at most."""
+    sense = f"{SENSES[part.sense]} ".lstrip()
+    return f"{sense}{percent(part.share)}, {format_si(part.seconds, 's', digits=3)}"
 
 
 def _advised(analysis: Analysis) -> Iterator[Advised]:

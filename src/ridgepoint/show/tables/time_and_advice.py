@@ -30,7 +30,7 @@ from ridgepoint.show.words import percent, printable, shown_name
 
 _MOST = 7
 _TWO_DIGITS = 99.5
-_SENSES: dict[Sense, str] = {"took": "", "least": "at least", "most": "at most"}
+SENSES: dict[Sense, str] = {"took": "", "least": "at least", "most": "at most"}
 _WHAT = {
     KERNEL: "in the kernel: pages touched for the first time, input and output, system calls",
     START: "before its main part begins: the loader, imports, preparation (by samples)",
@@ -63,7 +63,7 @@ def time_parts(explained: Explained, metric: Metric) -> RenderableType | None:
     for part in explained.parts[:_MOST]:
         seconds = format_si(part.seconds, "s", digits=3)
         table.add_row(
-            f"  {_SENSES[part.sense]}", percent(part.share), seconds, Text(what(part, metric))
+            f"  {SENSES[part.sense]}", percent(part.share), seconds, Text(what(part, metric))
         )
     return Group(Text("where its time may go (parts overlap)", style="bold"), table)
 

@@ -157,10 +157,13 @@ def _stored() -> Iterator[Path]:
     """Stand in a folder with an archive of the stored measurements; give the folder."""
     import kept_records
 
+    from ridgepoint import import_records
+
     with tempfile.TemporaryDirectory() as temporary, contextlib.ExitStack() as stack:
         folder = Path(temporary)
         archive = folder / "archive.sqlite3"
         kept_records.fill(archive)
+        import_records(ROOT / "tests" / "data" / "tutorials.sqlite3", archive=archive)
         stack.enter_context(contextlib.chdir(folder))
         stack.enter_context(mock.patch.dict(os.environ, RIDGEPOINT_ARCHIVE=str(archive)))
         yield folder

@@ -17,6 +17,7 @@ extlinks = {
 }
 root_doc = "index"
 highlight_language = "text"
+smartquotes = False  # -- is the beginning of an option
 suppress_warnings = ["config.cache"]
 
 # Markdown as forges show it; a link to a heading is one to its words.

@@ -52,7 +52,7 @@ export class Page {
       ),
       tabsOf(page.views, this.#state) ?? "",
       main,
-      recordsOf(page),
+      page.records.length > 0 ? recordsOf(page) : "",
       this.#help.element,
     );
     this.#listen();

@@ -96,23 +96,26 @@ export class ViewPart {
     );
   }
 
-  #savers(): HTMLElement {
+  #savers(): HTMLElement | null {
     const { view } = this;
     const title = `${this.#page.title} ${view.title}`;
     const button = (text: string, name: string, click: () => void) =>
       make("button", { type: "button", "aria-label": name, title: name, click }, text);
-    const buttons = [
-      button("JSON", "Save the data of this page as JSON", () =>
-        save(fileName(this.#page.title, "json"), "application/json", dataOf(this.#page)),
-      ),
-    ];
+    const buttons: HTMLElement[] = [];
     const { table } = view;
+    if (this.#page.records.length > 0)
+      buttons.push(
+        button("JSON", "Save the data of this page as JSON", () =>
+          save(fileName(this.#page.title, "json"), "application/json", dataOf(this.#page)),
+        ),
+      );
     if (table)
       buttons.push(
         button("CSV", "Save the rows that are shown as CSV", () =>
           save(fileName(title, "csv"), "text/csv", csvOf(table.columns, this.#table?.rows ?? [])),
         ),
       );
+    if (buttons.length === 0) return null;
     return make(
       "div",
       { class: "savers", role: "group", "aria-label": "Save" },

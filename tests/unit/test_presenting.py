@@ -21,6 +21,8 @@ import ridgepoint
 from ridgepoint.core.counts import FunctionCounts
 from ridgepoint.core.errors import ArchiveRefused
 from ridgepoint.core.measurement import Asked
+from ridgepoint.core.presenting import Presentable
+from ridgepoint.show.data_tables.results import tables_of
 from ridgepoint.suites.kernels.results import KernelStudy
 
 PLACED = ridgepoint.place(MEASUREMENT, MACHINE)
@@ -43,6 +45,11 @@ RESULTS = (
     CLUSTER,
     KernelStudy(machine=RICH_MACHINE, results=()),
     ridgepoint.Roofline(MACHINE),
+    ridgepoint.compare(MEASUREMENT, MEASUREMENT),
+    ridgepoint.compare(MACHINE, MACHINE),
+    ridgepoint.place_given(
+        ridgepoint.GivenPoint.of("daxpy", {"W": "2 Gflop", "Q": "16 GB", "T": "4 s"}), MACHINE
+    ),
 )
 HOSTILE = "<script>alert(1)</script>&\n\x1b[31m'\""
 
@@ -307,3 +314,27 @@ def test_what_was_asked_for_in_basic_operations_is_drawn_in_them():
     assert labels == ["Performance [BOP/s]", "Performance [flop/s]"]
     assert ridgepoint.place(asked, MACHINE).metric == "bop"
     assert ridgepoint.place(asked, MACHINE, metric="flop").metric == "flop"
+
+
+def every_kind(kind=Presentable):
+    """Yield every class of results, and those derived from it."""
+    for derived in kind.__subclasses__():
+        yield derived
+        yield from every_kind(derived)
+
+
+def test_every_kind_of_result_has_a_table():
+    """A notebook shows it, so that a kind without one could not be shown."""
+    without = tables_of.dispatch(object)
+    # A dataclass with slots leaves behind the class that it was made from.
+    kinds = [
+        kind
+        for kind in every_kind()
+        if getattr(sys.modules.get(kind.__module__), kind.__name__, None) is kind
+    ]
+
+    assert len(kinds) > 12
+    assert [kind for kind in kinds if tables_of.dispatch(kind) is without] == []
+    for result in RESULTS:
+        if isinstance(result, Presentable):
+            assert result.table().name

@@ -9,6 +9,8 @@ from typing import Any
 from ridgepoint.core.basic_operations import BasicOperations
 from ridgepoint.core.columns import count, flag, number, text
 from ridgepoint.core.table import Table
+from ridgepoint.models.given_points import PlacedPoint
+from ridgepoint.models.work import WORK_UNITS
 from ridgepoint.show.data_tables.documents import table_of
 
 _POINTS = (
@@ -71,6 +73,24 @@ _TIMES = (
     number("ratio", "Predicted over measured time."),
     text("limiter", "Memory level with the longest time."),
 )
+
+
+def given_point_table(placed: PlacedPoint) -> Table:
+    """Return the row of a given point, as `points_tables` has it."""
+    row = {
+        "kind": "given",
+        "name": placed.point.name,
+        "machine": placed.machine.name,
+        "cores": placed.cores,
+        "unit": WORK_UNITS[placed.metric],
+        "intensity": placed.intensity,
+        "performance_per_s": placed.performance,
+        "attainable_per_s": placed.attainable,
+        "efficiency": placed.efficiency,
+        "limiter": ", ".join(placed.bindings),
+        "is_above_roof": placed.is_above_roof,
+    }
+    return Table.of("points", _POINTS, [row])
 
 
 def points_tables(document: Mapping[str, Any]) -> tuple[Table, ...]:

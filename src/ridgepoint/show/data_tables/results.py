@@ -13,11 +13,13 @@ from ridgepoint.models.analysis import Analysis, analyse
 from ridgepoint.models.comparing.history import History
 from ridgepoint.models.comparing.machines import MachineComparison
 from ridgepoint.models.comparing.programs import ProgramComparison
+from ridgepoint.models.given_points import PlacedPoint
 from ridgepoint.models.placement import Placement
 from ridgepoint.models.roofline import Roofline
 from ridgepoint.show.data_tables.compare import comparison_tables
 from ridgepoint.show.data_tables.history import history_tables
 from ridgepoint.show.data_tables.machine import changes_table, cluster_tables, machine_tables
+from ridgepoint.show.data_tables.others import given_point_table
 from ridgepoint.show.data_tables.run import run_tables
 from ridgepoint.suites.study import Study
 
@@ -84,6 +86,11 @@ def _(value: MachineComparison) -> Sequence[Table]:
 @tables_of.register
 def _(value: History) -> Sequence[Table]:
     return history_tables([value], value.labels)
+
+
+@tables_of.register
+def _(value: PlacedPoint) -> Sequence[Table]:
+    return (given_point_table(value),)
 
 
 @tables_of.register

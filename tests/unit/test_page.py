@@ -14,6 +14,7 @@ from page_as_text import PageParser
 
 import ridgepoint
 from ridgepoint.cli.report import shown_records
+from ridgepoint.core.counted import Coverage, Uncounted
 from ridgepoint.core.counts import FunctionCounts, Traffic
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Ceiling
@@ -424,3 +425,74 @@ def test_python_writes_what_the_command_line_does(tmp_path):
         ridgepoint.report(path=path)
     with pytest.raises(ridgepoint.RidgepointError, match=r"let its name end in \.html"):
         ridgepoint.report(MACHINE, path=tmp_path / "page.txt")
+
+
+@pytest.mark.parametrize(
+    ("meter", "coverage", "share", "said"),
+    [
+        ("engine (Valgrind 3.19.0)", None, 1.0, "every instruction"),
+        ("native (4aab)", None, None, "unknown which share of its time"),
+        ("native (4aab)", Coverage(share=0.9, samples=10), None, "10 samples are too few"),
+        (
+            "native (4aab)",
+            Coverage(
+                share=0.97,
+                samples=400,
+                uncounted=(Uncounted(name="f", object=None, share=0.03),),
+            ),
+            0.97,
+            "97 % of its time was in counted code; not counted: f 3.0 %",
+        ),
+    ],
+)
+def test_coverage_is_known_or_said_to_be_unknown(meter, coverage, share, said):
+    """Of a program whose counts may not be of all of it."""
+    counted = replace(MEASUREMENT.counted, meter=meter, coverage=coverage)
+    covered = roofline(replace(MEASUREMENT, counted=counted))[1].coverage
+
+    assert covered.share == share
+    assert said in covered.text
+
+
+def test_coverage_of_several_is_the_least():
+    """What is not known of one is not known of all."""
+    shares = [
+        replace(
+            MEASUREMENT,
+            counted=replace(MEASUREMENT.counted, coverage=Coverage(share=share, samples=400)),
+        )
+        for share in (0.99, 0.5)
+    ]
+    unknown = replace(MEASUREMENT, counted=replace(MEASUREMENT.counted, partial="a time limit"))
+
+    assert roofline(*shares)[1].coverage.share == 0.5
+    assert roofline(*shares, unknown)[1].coverage.share is None
+
+
+def test_scaling_of_records_by_hand():
+    """One second on one core and 0.6 s on two: 1.67 times as fast, an efficiency of 83 %."""
+    alone, both = (
+        ShownRecord(key=f"{cores}", value=analyse(measured(wall_s=(wall,)), MACHINE, cores=cores))
+        for cores, wall in ((1, 1.0), (2, 0.6))
+    )
+    other = replace(measured(wall_s=(9.0,)), command=("./other",))
+    third = ShownRecord(key="3", value=analyse(other, MACHINE, cores=4))
+    views = page_of([alone, both, third]).views
+    (view,) = [view for view in views if view.kind == "scaling"]
+    rows = [[cell.value for cell in row.cells[1:]] for row in view.table.rows]
+
+    assert rows == [
+        [1, 1.0, None, None],
+        [2, 0.6, pytest.approx(1 / 0.6), pytest.approx(1 / 1.2)],
+    ]
+    assert [mark.at for mark in view.charts[0].marks] == [
+        (1.0, 1.0),
+        (2.0, pytest.approx(1 / 0.6)),
+    ]
+
+
+def test_no_scaling_where_there_is_one_number_of_cores():
+    """Of one record, or of several on as many cores."""
+    document = page(MEASUREMENT, MEASUREMENT)
+
+    assert "scaling" not in {view.kind for view in document.views}

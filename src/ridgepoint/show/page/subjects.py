@@ -37,6 +37,9 @@ from ridgepoint.show.work import shown_work
 _LEAST_TIME, _LEAST_AMOUNT = 0.001, 0.01
 """Shares of a program's time, and of its instructions, work or bytes at a level, from which on all
 is told of a function; of others the table has the figures."""
+_COPIES = "native"
+"""The meter that counts copies of code, and by samples tells what it did not copy; others count
+every instruction."""
 _MOST_LINES = 40
 """Of a function: those that executed most."""
 
@@ -301,6 +304,12 @@ def _coverage(name: str, analysis: Analysis) -> Coverage:
         )
     coverage = counted.coverage
     if coverage is None:
+        if counted.meter.startswith(_COPIES):
+            return Coverage(
+                share=None,
+                text=f"{name}: {UNKNOWN} which share of its time was in counted code: no sample "
+                "was taken",
+            )
         if counted.selected is not None:
             return Coverage(share=1.0, text=f"{name}: all of {printable(counted.selected)} was "
                             "counted; the rest of the program is left out")  # fmt: skip

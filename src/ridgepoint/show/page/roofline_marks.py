@@ -211,7 +211,8 @@ def _limit_mark(program: Program, part: Part) -> Mark:
             text=part.subject.name, rank=2, is_optional=True
         ),
         name=part.subject.name,
-        summary=f"time unknown: at most this, limited by {limit_text(placement)}",
+        summary=f"time unknown: at most this on {shown_cores(placement.cores)}, limited by "
+        f"{limit_text(placement)}",
         glyph=f"{program.letter}?" if is_whole else "",
         tags={**program.tags, "level": "dram", "bandwidth": "both"},
         subject=part.subject.key,

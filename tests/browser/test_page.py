@@ -287,6 +287,16 @@ def test_ten_thousand_rows_are_quick_to_draw(browser, tmp_path):
     assert browser.one(".count").text == "111 of 10,000 rows"
 
 
+def test_page_that_was_cut_says_so(chromium, tmp_path):
+    """Instead of staying empty; the console has the error."""
+    path = written(tmp_path, page_of_names(*NAMES))
+    path.write_text(path.read_text().replace('{"schema"', '{"schema', 1))
+    chromium.open(path)
+
+    assert "This page cannot be shown" in chromium.one("#ridgepoint").text
+    assert len(chromium.logged()) == 1
+
+
 def test_browser_that_keeps_nothing_shows_the_page(browser, page):
     """Where storage is forbidden, as in private windows, the theme can be changed all the same."""
     code = "Object.defineProperty(window, 'localStorage', {get() { throw new DOMException('no') }})"

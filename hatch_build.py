@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -22,10 +23,12 @@ class ManPages(BuildHookInterface):  # type: ignore[misc]
             return
         self._pages = tempfile.TemporaryDirectory()
         root = Path(self.root)
-        # A process of its own: what builds is not to import what is built.
+        # A process of its own: what builds is not to import what is built. It finds click where
+        # this one does; pip isolates builds by sys.path.
+        places = os.pathsep.join([str(root / "src"), *sys.path])
         subprocess.run(
             [sys.executable, root / "tools" / "manual.py", self._pages.name],
-            env={"PYTHONPATH": str(root / "src"), "PYTHONDONTWRITEBYTECODE": "1"},
+            env={**os.environ, "PYTHONPATH": places, "PYTHONDONTWRITEBYTECODE": "1"},
             check=True,
         )
         for page in sorted(Path(self._pages.name).iterdir()):

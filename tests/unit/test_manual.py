@@ -1,7 +1,11 @@
 """The man pages and the page of commands, made from the command line."""
 
+import os
 import shutil
 import subprocess
+import venv
+import zipfile
+from pathlib import Path
 
 import manual
 import pytest
@@ -55,3 +59,25 @@ def test_markdown_has_every_command():
 def test_text_is_no_markup():
     """A bar would end a cell, and stars would vanish."""
     assert manual._md("a|b *c* <d>") == "a\\|b \\*c\\* \\<d\\>"
+
+
+@pytest.mark.slow
+def test_a_wheel_built_by_a_bare_python_has_the_pages(tmp_path):
+    """As `pip install .` builds it in a new environment, where there is neither click nor us."""
+    venv.create(tmp_path / "bare", with_pip=True)
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    root = Path(__file__).parents[2]
+    done = subprocess.run(
+        [tmp_path / "bare/bin/pip", "wheel", "--no-deps", "--wheel-dir", tmp_path, root],
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    if "No matching distribution found for hatchling" in done.stdout + done.stderr:
+        pytest.skip("no package index can be reached")
+    (wheel,) = tmp_path.glob("*.whl")
+
+    assert done.returncode == 0, done.stderr
+    with zipfile.ZipFile(wheel) as content:
+        pages = {Path(name).name for name in content.namelist() if "/share/man/man1/" in name}
+    assert pages == {manual.page_name(path) for path in PAGES}

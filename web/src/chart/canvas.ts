@@ -62,7 +62,8 @@ export class Sprites {
 
   #make(item: PathItem): Sprite | null {
     const image = document.createElement("canvas");
-    const reach = Math.ceil(reachOf(item.d) + (item.width ?? 0));
+    // The points of a star reach a little farther than their corners.
+    const reach = Math.ceil(reachOf(item.d) + (item.width ?? 0) + 0.5);
     if (reach > MOST_REACH) return null;
     image.width = Math.ceil(2 * reach * this.scale);
     image.height = image.width;
@@ -75,9 +76,10 @@ export class Sprites {
   }
 }
 
-/** Returns the largest number in a path: no less than it reaches from its place. */
+/** Returns how far the corners of a shape are from its place; a circle begins at its rim. */
 function reachOf(d: string): number {
-  return Math.max(...(d.match(/\d+(\.\d+)?/g) ?? []).map(Number));
+  const corners = [...d.matchAll(/[ML](-?[\d.]+),(-?[\d.]+)/g)];
+  return Math.max(0, ...corners.flatMap(([, x, y]) => [Math.abs(Number(x)), Math.abs(Number(y))]));
 }
 
 function draw(context: CanvasRenderingContext2D, item: PathItem, colour: Colouring): void {

@@ -51,10 +51,15 @@ export class Layers {
     const { margins, plane } = scene;
     const scale = devicePixelRatio || 1;
     const { width, height } = sizeOf(scene);
-    canvas.width = Math.round(width * scale);
-    canvas.height = Math.round(height * scale);
     const context = canvas.getContext("2d");
     if (!context) return;
+    const [across, down] = [Math.round(width * scale), Math.round(height * scale)];
+    if (canvas.width !== across || canvas.height !== down) {
+      canvas.width = across;
+      canvas.height = down;
+    }
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.clearRect(0, 0, across, down);
     context.setTransform(scale, 0, 0, scale, margins.left * scale, margins.top * scale);
     paint(context, batched(scene.markItems()), this.#spritesFor(ground, scale), plane);
   }

@@ -52,6 +52,7 @@ def command(
     archive_path: Path | None,
 ) -> None:
     """List the kept records (machines, clusters and measurements), oldest first."""
+    from ridgepoint.core.collecting import not_collecting
     from ridgepoint.core.documents import report
     from ridgepoint.kept.archive import Archive
     from ridgepoint.kept.record_table import records_table
@@ -65,7 +66,8 @@ def command(
         kept = archive.count()
     with beside(lambda: [records_table(records)]) as is_shown:
         if as_json:
-            common.print_json(report("list", {"records": records}))
+            with not_collecting():
+                common.print_json(report("list", {"records": records}))
         elif is_shown:
             _show(records, kept, is_filtered=kind is not None or containing is not None)
 

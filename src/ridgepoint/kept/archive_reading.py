@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
+from ridgepoint.core.collecting import not_collecting
 from ridgepoint.core.documents import Value, decode, kind_of, require_known
 from ridgepoint.core.errors import ArchiveRefused
 from ridgepoint.core.machine import Machine
@@ -71,17 +72,18 @@ class ArchiveReading:
             or lower case; None: any.
         """
         condition = "(?1 IS NULL OR kind = ?1) ORDER BY record.id DESC"
-        if containing is None:
-            rows = self._listed(f"{condition} LIMIT ?2", kind, -1 if last is None else last)
-        else:
-            wanted = containing.casefold()
-            rows = [
-                row
-                for row in self._listed(condition, kind)
-                # Name, and label.
-                if wanted in row[3].casefold() or wanted in (row[5] or "").casefold()
-            ][:last]
-        return [record_of(row) for row in reversed(rows)]
+        with not_collecting():
+            if containing is None:
+                rows = self._listed(f"{condition} LIMIT ?2", kind, -1 if last is None else last)
+            else:
+                wanted = containing.casefold()
+                rows = [
+                    row
+                    for row in self._listed(condition, kind)
+                    # Name, and label.
+                    if wanted in row[3].casefold() or wanted in (row[5] or "").casefold()
+                ][:last]
+            return [record_of(row) for row in reversed(rows)]
 
     def count(self) -> int:
         """Return how many records there are."""

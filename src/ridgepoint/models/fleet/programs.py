@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from ridgepoint.core.bound import bound_known
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Machine
@@ -150,7 +151,7 @@ def _there(measurement: Measurement, member: Member, cores: float | None, metric
     used = None if cores is None else min(cores, float(machine.cores))
     placement = analyse(moved.measurement, machine, cores=used, metric=metric).placement
     assert placement is not None  # there is a machine
-    time_s = _time(moved.measurement, machine, placement)
+    time_s = _time(machine, placement)
     nodes = 1 if measurement.distributed is None else len(measurement.distributed.nodes)
     price = member.price
     return There(
@@ -190,19 +191,16 @@ def _other_instructions(measurement: Measurement, machine: Machine) -> Iterator[
         )
 
 
-def _time(measurement: Measurement, machine: Machine, placement: Placement) -> Estimate | None:
+def _time(machine: Machine, placement: Placement) -> Estimate | None:
     """Return the least time, between that with all ceilings at the upper and the lower ends."""
     if placement.bound is None:
         return None
     middle = float(placement.bound.time_s)
     ends = []
-    for end in (1, 0):
-        other = analyse(
-            measurement, _at(machine, end), cores=placement.cores, metric=placement.metric
-        ).placement
-        if other is None or other.bound is None:
-            return Estimate([middle])
-        ends.append(float(other.bound.time_s))
+    for end in (0, 1):
+        other = bound_known(placement.bound.demand, _at(machine, end), cores=placement.cores)
+        assert other is not None  # there is a ceiling: it has a bound
+        ends.append(float(other.time_s))
     if ends[0] == ends[1]:
         return Estimate([middle])
     return Estimate([middle], interval=(min(*ends, middle), max(*ends, middle)))

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measurement import Measurement, Timing
 from ridgepoint.core.resources import RESOURCES
-from ridgepoint.models.analysis import place
-from ridgepoint.models.distributed import machine_for
 from ridgepoint.models.work import Metric
 
 
@@ -54,6 +52,10 @@ def summary_of(measurement: Measurement | Timing, machine: Machine | None) -> Su
     """
     if isinstance(measurement, Timing):
         return Summary(runtime_s=measurement.timed.runtime_s.median, work_by_resource={})
+    # The archive knows this class whenever it is opened; all models are needed only here.
+    from ridgepoint.models.analysis import place
+    from ridgepoint.models.distributed import machine_for
+
     timed, asked, metric = measurement.timed, measurement.asked, measurement.metric
     placed = None
     if machine is not None:

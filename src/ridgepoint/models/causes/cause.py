@@ -10,10 +10,12 @@ from typing import Literal
 from ridgepoint.core.estimate import Estimate, quotient
 from ridgepoint.core.measurement import Measurement
 from ridgepoint.core.resources import RESOURCES
+from ridgepoint.models.advice.mix import used_mix
 from ridgepoint.models.advice.subject import Subject, percent
 from ridgepoint.models.conclusion import Conclusion
 from ridgepoint.models.distributed import Verdict
 from ridgepoint.models.explanations import DIVIDE, Sense
+from ridgepoint.models.mix import Mix
 from ridgepoint.models.own_roofs import COMPUTE, ISSUE
 from ridgepoint.models.thresholds import EXPLAINS, LEAST_GAIN
 from ridgepoint.models.work import used_precisions
@@ -154,6 +156,13 @@ class Case:
             return None
         part = percent(explained.inside_s / explained.runtime_s)
         return f"its time at work is the {part} in which it computes and moves data"
+
+    @property
+    def mix(self) -> Mix | None:
+        """Its flop by kind, whatever it is placed by; None: not known for certain."""
+        if self.subject.doubted("avx2-path") or self.subject.doubted("undecoded"):
+            return None
+        return used_mix(self.subject.counts)
 
     @property
     def options(self) -> tuple[str, ...]:

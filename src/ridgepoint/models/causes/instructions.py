@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ridgepoint.core.units import format_si
 from ridgepoint.models.advice.mix import mix_time_s, widened, widest_bits
 from ridgepoint.models.advice.subject import percent
-from ridgepoint.models.causes.cause import MEASURE, NOTHING, Case, Cause, Finding
+from ridgepoint.models.causes.cause import MEASURE, NOTHING, Case, Cause, Finding, Settle
 from ridgepoint.models.mix import Mix
 from ridgepoint.models.own_roofs import COMPUTE, ISSUE
 from ridgepoint.models.thresholds import COMPUTES, LEAST_GAIN
@@ -35,7 +35,7 @@ def instructions(case: Case, resources: dict[str, Cause]) -> Iterator[Cause]:
 
 
 def _vectors(case: Case, resources: dict[str, Cause]) -> Finding:
-    mix = case.subject.mix
+    mix = case.mix
     if hardly_any(case.subject.counts):
         return "ruled out", "it does hardly any floating-point work", NOTHING
     if mix is None:
@@ -57,6 +57,8 @@ def _vectors(case: Case, resources: dict[str, Cause]) -> Finding:
 def _widened(mix: Mix, seen: str, case: Case) -> Finding:
     """Return what the widest vectors would change."""
     subject = case.subject
+    if subject.placement.metric == "bop":
+        return "unknown", seen, Settle(text="judge it by its floating-point work: --work flop")
     wide = widened(mix, subject.machine, lambda width, widest: width < widest)
     wide_s = mix_time_s(wide, subject.machine, subject.placement.cores)
     if wide_s is None:

@@ -24,6 +24,7 @@ from ridgepoint.models.own_roofs import COMPUTE, ISSUE
 from ridgepoint.models.thresholds import SAME
 from ridgepoint.models.work import hardly_any
 
+_BY_FLOP = Settle(text="judge it by its floating-point work: --work flop")
 _ABOVE = (
     "the program is faster than its roof allows: a count or a ceiling is wrong, and no resource "
     "can be judged by them"
@@ -102,14 +103,16 @@ def _without_need(path: str, case: Case) -> Finding:
 
 def _without_divisions(case: Case) -> Finding:
     """Return where the divider stands if no time of it is known."""
-    mix = case.subject.mix
-    if not case.subject.counts.work_flop:
-        return "ruled out", "no floating-point work was counted", NOTHING
+    mix = case.mix
+    if hardly_any(case.subject.counts):
+        return "ruled out", "it does hardly any floating-point work", NOTHING
     if mix is None:
         settle = case.settled_by("--meter native")
         return "unknown", "which operations its flop are is not known", settle
     if not any(operation in {"div", "sqrt"} for _, _, operation in mix):
         return "ruled out", "hardly any of its flop are divisions or square roots", NOTHING
+    if case.subject.placement.metric == "bop":
+        return "unknown", "its basic operations are not told apart from divisions", _BY_FLOP
     return "unknown", "the machine has no ceiling for divisions and square roots", MEASURE
 
 

@@ -50,6 +50,15 @@ def files(
     return [CompletionItem(incomplete, type="file")]
 
 
+def schemas(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Offer the kinds of documents that have a schema."""
+    from ridgepoint.published.schemas import names
+
+    return [CompletionItem(name) for name in names() if name.startswith(incomplete.lower())]
+
+
 def records(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:

@@ -142,6 +142,10 @@ COMMANDS: dict[str, tuple[Example, ...]] = {
             "ridgepoint explain before -o diagnosis.md",
         ),
     ),
+    "schema": (
+        ("List the kinds of documents", "ridgepoint schema"),
+        ("See every key that --json of a run has", "ridgepoint schema run"),
+    ),
     "export": (
         (
             "Keep a record in a repository, as a baseline",

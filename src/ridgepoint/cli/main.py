@@ -41,6 +41,7 @@ COMMANDS = {
     "import": "Put records of files and of other archives into the archive.",
     "include": "Print the folder of ridgepoint.h, which marks regions in C and C++.",
     "completion": "Print the script that makes a shell complete commands and names.",
+    "schema": "Print the JSON Schema of a kind of document.",
     "doctor": "Say what can be measured here, and what to do about the rest.",
 }
 

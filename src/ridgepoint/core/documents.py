@@ -71,6 +71,11 @@ def document_kind(
     return named
 
 
+def stored_kinds() -> dict[str, tuple[type, tuple[str, ...]]]:
+    """Return the registered class of each kind, and its properties that documents hold too."""
+    return {kind: (value, _DERIVED.get(value, ())) for value, kind in _KINDS.items()}
+
+
 class _Header(msgspec.Struct):
     schema: int
     kind: str | None = None

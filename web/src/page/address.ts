@@ -32,12 +32,11 @@ export function stateOf(address: string, view: View): ViewState {
   const first = initialState(view);
   const chosen = { ...first.chosen };
   for (const { tag, options, exclusive } of view.controls) {
-    if (!parts.has(`tag.${tag}`)) continue;
-    const values = parts
-      .getAll(`tag.${tag}`)
-      .filter((value) => options.some((option) => option.value === value));
-    if (!exclusive) chosen[tag] = values;
-    else if (values.length === 1) chosen[tag] = values;
+    const given = parts.getAll(`tag.${tag}`);
+    const values = given.filter((value) => options.some((option) => option.value === value));
+    // An empty value says that nothing is chosen; unknown ones alone say nothing.
+    const isNone = given.includes("") && !exclusive;
+    if (isNone || (values.length > 0 && !exclusive) || values.length === 1) chosen[tag] = values;
   }
   const subjects = new Set(view.subjects.map(({ key }) => key));
   const known = (name: string) => parts.getAll(name).filter((key) => subjects.has(key));

@@ -11,8 +11,11 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["p", "go to the panel of what is selected"],
   ["d", "light, dark, or as the system says"],
   ["Esc", "select nothing"],
-  ["↑ ↓ ← →", "in the chart or the table: to the next point or cell"],
-  ["Enter", "select it; in a table's cell: how was this computed?"],
+  ["↑ ↓ ← →", "to the next point of the chart, or the next cell of the table"],
+  ["Space", "select a point or a row"],
+  ["Enter", "in the chart: join a point's levels; in the table: how was this number computed?"],
+  ["+ - 0 u", "in the chart: zoom in, zoom out, show everything, undo"],
+  ["Shift + ↑ ↓ ← →", "in the chart: move what is shown"],
 ];
 const SEARCHES: readonly (readonly [string, string])[] = [
   ["gemm", "rows in which this word is"],
@@ -42,7 +45,7 @@ export class Help {
       ),
       make("h3", {}, "Keys"),
       listOf(KEYS, "kbd"),
-      make("label", { class: "alone" }, this.#keys, "Single letters and figures are keys"),
+      make("label", { class: "alone" }, this.#keys, "Single letters and digits are keys"),
       make("h3", {}, "Searching a table"),
       listOf(SEARCHES, "code"),
       make("h3", {}, "Saving"),

@@ -4,14 +4,17 @@ import csv
 import io
 import math
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pytest
 import tables_reference
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ridgepoint.core import frames
 from ridgepoint.core.csv_text import csv_text, text_of_cell
+from ridgepoint.core.errors import RidgepointError
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.table import Column, Table
 from ridgepoint.show.html_table import html_table
@@ -182,6 +185,7 @@ def test_every_column_says_what_it_is() -> None:
             assert not Table(name=name, title=name, columns=tuple(columns), rows=()).rows
 
 
+@settings(max_examples=30, deadline=None)
 @given(st.lists(NAMES, min_size=1, max_size=70))
 def test_html_holds_texts_as_texts(names: list[str]) -> None:
     """Whatever a name holds, there are no elements but those of the table."""
@@ -211,3 +215,44 @@ def test_html_leaves_out_what_nobody_knows_and_joins_intervals() -> None:
 def test_a_table_without_rows_is_a_sentence() -> None:
     """And not an empty frame."""
     assert html_table(Table.of("runs", COLUMNS, [])) == "<p>runs: –</p>"
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(NAMES), st.sampled_from(["frame", "parquet", "read_csv"]))
+def test_names_pass_through_frames_and_files(names: list[str], way: str) -> None:
+    """As they are: only CSV guards them."""
+    pandas, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow.parquet")
+    table = Table.of("t", [NAME, WORK], [{"name": name, "work_flop": 2**53 + 1} for name in names])
+    if way == "frame":
+        frame = frames.frame(table)
+        back, counts = frame["name"].tolist(), frame["work_flop"].tolist()
+    elif way == "parquet":
+        read = pyarrow.read_table(io.BytesIO(frames.parquet(table)))
+        back, counts = read["name"].to_pylist(), read["work_flop"].to_pylist()
+    else:
+        file = io.StringIO(csv_text(table), newline="")
+        read = pandas.read_csv(file, dtype={"name": "string"}, keep_default_na=False)
+        back, counts = [text_of_cell(name) for name in read["name"]], read["work_flop"].tolist()
+
+    assert back == names
+    assert counts == [2**53 + 1] * len(names)
+
+
+def test_a_count_beyond_64_bits_is_refused_where_it_does_not_fit() -> None:
+    """It would be another number; CSV holds it."""
+    pytest.importorskip("pyarrow")
+    table = Table.of("t", [WORK], [{"work_flop": 2**63}])
+
+    with pytest.raises(RidgepointError, match="write CSV or JSON"):
+        frames.parquet(table)
+    assert "9223372036854775808" in csv_text(table)
+
+
+def test_a_table_is_saved_by_the_ending_of_its_file(tmp_path: Path) -> None:
+    """Or refused."""
+    table = Table.of("t", [NAME], [{"name": "a"}])
+    table.save(tmp_path / "a.csv")
+
+    assert (tmp_path / "a.csv").read_bytes() == b"name\r\na\r\n"
+    with pytest.raises(RidgepointError, match=r"ends in \.csv or \.parquet"):
+        table.save(tmp_path / "a.xlsx")

@@ -2,12 +2,21 @@
 
 import json
 import os
+from dataclasses import replace
 
 import kept_records
 import pytest
+from core_inputs import MACHINE, MEASUREMENT
 from page_as_text import PageParser
 
 from ridgepoint.cli.main import main
+from ridgepoint.cli.output import write_machine, write_run
+from ridgepoint.cli.view_options import Viewing
+from ridgepoint.core.counts import FunctionCounts, LineCounts
+from ridgepoint.kept.source_files import unchanged_lines
+from ridgepoint.models.analysis import analyse
+from ridgepoint.show.page.build import page_of
+from ridgepoint.show.page.records import ShownRecord
 
 
 @pytest.fixture(scope="module")
@@ -132,3 +141,42 @@ def test_a_page_that_cannot_be_written_leaves_the_old_one(report, tmp_path, monk
     assert "cannot write the page 'page.html'" in complaint
     assert old.read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_text_of_source_lines_that_were_not_changed(report, tmp_path):
+    """On request, of a file that is older than the measurement."""
+    old, new, missing, secret, link = (
+        tmp_path / name for name in ("old.c", "new.c", "missing.c", "secret", "link.c")
+    )
+    for path in (old, new, secret):
+        path.write_text("first;\n\tsecond; // </script>\n")
+        os.utime(path, None if path == new else (0, 0))
+    link.symlink_to(secret)  # what somebody else's record names may be no source code
+    lines = unchanged_lines(
+        [*map(str, (old, new, missing, secret, link)), "old.c", "/", "/dev/zero"],
+        since="2026-11-21T04:05:06+00:00",
+    )
+
+    assert lines == {str(old): ("first;", "\tsecond; // </script>")}
+    counts = MEASUREMENT.counted.counts
+    line = LineCounts(source=str(old), line=2, counts=counts, traffic=())
+    beyond = LineCounts(source=str(old), line=3, counts=counts, traffic=())
+    function = FunctionCounts(name="f", object=None, counts=counts, lines=(line, beyond))
+    measured = replace(MEASUREMENT, counted=replace(MEASUREMENT.counted, functions=(function,)))
+    shown = ShownRecord(key="1", value=analyse(measured, MACHINE), sources=lines)
+    (subject,) = [each for each in page_of([shown]).views[0].subjects if each.kind == "function"]
+
+    assert [line.text for line in subject.lines] == ["    second; // </script>", None]
+    assert report("triad", "--sources", "-o", "page.html") == (0, "")
+
+
+def test_a_program_and_a_machine_that_were_just_measured_get_all_views(tmp_path):
+    """What `run -o` and `machine -o` write, without measuring here."""
+    write_run(analyse(MEASUREMENT, MACHINE), [tmp_path / "run.html"], Viewing())
+    write_machine(MACHINE, [tmp_path / "machine.html"])
+
+    kinds = {
+        name: [view["kind"] for view in document(tmp_path / f"{name}.html")["views"]]
+        for name in ("run", "machine")
+    }
+    assert kinds == {"run": ["roofline", "samples", "samples"], "machine": ["roofline", "samples"]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,6 +43,11 @@ _ENDINGS = (*PAGE_ENDINGS, ".json")
     metavar="FILE.toml",
     help="Add the pipelines of a file, as 'ridgepoint pipeline' reads it. May be repeated.",
 )
+@click.option(
+    "--sources",
+    is_flag=True,
+    help="Show the text of source lines too, from files here that were not changed since.",
+)
 @common.kept_work_option
 @common.archive_option
 def command(
@@ -50,6 +56,7 @@ def command(
     outputs: tuple[Path, ...],
     title: str | None,
     pipelines: tuple[Path, ...],
+    sources: bool,
     metric: Metric | None,
     archive_path: Path | None,
 ) -> None:
@@ -68,6 +75,8 @@ def command(
     if targets or not pipelines:
         with Archive(archive_path) as archive:
             records = shown_records(archive, targets, metric=metric)
+    if sources:
+        records = [_with_sources(record) for record in records]
     page = page_of(records, title=title, views=_pipelines(pipelines, archive_path))
     for path in outputs:
         write_page(page, path)
@@ -112,6 +121,18 @@ def shown_records(
             )
         )
     return shown
+
+
+def _with_sources(shown: ShownRecord) -> ShownRecord:
+    """Return a record with the lines of its source files, as far as they are as measured."""
+    from ridgepoint.kept.source_files import unchanged_lines
+    from ridgepoint.models.analysis import Analysis
+
+    if not isinstance(shown.value, Analysis):
+        return shown
+    measurement = shown.value.measurement
+    paths = (line.source for function in measurement.counted.functions for line in function.lines)
+    return replace(shown, sources=unchanged_lines(paths, since=measurement.context.started))
 
 
 def _require_seconds(value: object) -> None:

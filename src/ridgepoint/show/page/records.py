@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from ridgepoint.core.documents import to_fields
 from ridgepoint.core.machine import Cache, Machine
@@ -29,6 +29,8 @@ class ShownRecord:
     value : Analysis, Machine, MeasuredCluster or Timing
     label, note, created : str or None
         None: it is not kept, or has none.
+    sources : mapping of str to tuple of str
+        Lines of source files, by their paths as in the counts; empty: they are not shown.
     """
 
     key: str
@@ -36,6 +38,7 @@ class ShownRecord:
     label: str | None = None
     note: str | None = None
     created: str | None = None
+    sources: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def name(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ridgepoint.core.caution import Caution
@@ -37,6 +37,7 @@ from ridgepoint.show.work import shown_work
 _LEAST_TIME, _LEAST_AMOUNT = 0.001, 0.01
 """Shares of a program's time, and of its instructions, work or bytes at a level, from which on all
 is told of a function; of others the table has the figures."""
+_LONGEST_LINE = 200
 _COPIES = "native"
 """The meter that counts copies of code, and by samples tells what it did not copy; others count
 every instruction."""
@@ -135,7 +136,7 @@ def _part(
         advice=tuple(_advised(whole if is_whole else part)),
         ruled_out=tuple(_ruled_out(part)),
         cautions=tuple(_doubts(part) if is_whole else ()),
-        lines=tuple(_source_lines(lines, part.metric)),
+        lines=tuple(_source_lines(lines, part.metric, record.sources)),
     )
     return Part(subject=subject, analysis=part, runtime=runtime, is_timed=timed is not None)
 
@@ -233,7 +234,9 @@ def doubt(caution: Caution, *, matters: bool) -> Doubt:
     )
 
 
-def _source_lines(lines: Sequence[LineCounts], metric: Metric) -> Iterator[SourceLine]:
+def _source_lines(
+    lines: Sequence[LineCounts], metric: Metric, sources: Mapping[str, tuple[str, ...]]
+) -> Iterator[SourceLine]:
     """Yield the lines that executed most, in the order of the file."""
     most = sorted(lines, key=lambda line: -line.counts.instructions)[:_MOST_LINES]
     for line in sorted(most, key=lambda line: (line.source, line.line)):
@@ -243,12 +246,20 @@ def _source_lines(lines: Sequence[LineCounts], metric: Metric) -> Iterator[Sourc
         yield SourceLine(
             file=printable(line.source),
             line=line.line,
+            text=_text_of(sources.get(line.source, ()), line.line),
             facts=(
                 Input(name="W", text=shown_work(line.counts, metric)),
                 Input(name="instructions", text=format_si(line.counts.instructions, "").rstrip()),
                 *moved,
             ),
         )
+
+
+def _text_of(lines: Sequence[str], number: int) -> str | None:
+    """Return the text of a line of a file; None: it is not known."""
+    if not 1 <= number <= len(lines):
+        return None
+    return printable(lines[number - 1].expandtabs(4).rstrip()[:_LONGEST_LINE])
 
 
 def _moved(part: Traffic) -> str:

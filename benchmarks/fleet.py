@@ -40,11 +40,12 @@ def programs(folder: str) -> Iterator[Program]:
     arrays = (sys.executable, str(SOURCES / "arrays.py"))
     sizes: dict[str, tuple[tuple[str, ...], tuple[int, ...], int]] = {
         "daxpy": ((f"{folder}/wide3",), (20_000, 300_000), 20),
+        "spmv": ((f"{folder}/blas",), (25_000, 200_000), 5),
+        "stencil": ((f"{folder}/blas",), (300, 1000), 5),
         "qsort": ((f"{folder}/kernels",), (100_000, 800_000), 2),
         "sort": (arrays, (200_000,), 2),
-        "fft": (arrays, (32_768, 262_144), 5),
-        "matmul": (arrays, (256, 512), 2),
-        "svd": (arrays, (200,), 2),
+        "fft": (arrays, (32_768,), 5),
+        "matmul": (arrays, (256,), 2),
     }
     for name, (start, numbers, times) in sizes.items():
         for n in numbers:

@@ -135,6 +135,7 @@ def _compared() -> dict[str, str]:
         "compare/markdown": f"compare heat solver --markdown {gates}",
         "compare/gates": f"compare triad two-cores {gates}",
         "compare/several": "compare triad two-cores mixed cached",
+        "compare/many": "compare triad two-cores mixed untimed cached functions",
         "compare/unknown": "compare triad untimed",
         "compare/uncounted": "compare matmul stopped",
         "compare/ranks": "compare ranks three-ranks",

@@ -352,8 +352,8 @@ def drifting(rng, n, walk):
 
 
 @pytest.mark.parametrize("walk", [0.0, 0.002, 0.005, 0.01, 0.03])
-@pytest.mark.parametrize("n", [10, 30])
-def test_drift_raises_few_false_alarms(n, walk):
+@pytest.mark.parametrize(("n", "most"), [(10, 36), (15, 25), (30, 25)])
+def test_drift_raises_few_false_alarms(n, most, walk):
     """Two measurements of one program, one after the other on a machine that drifts."""
     rng = np.random.default_rng(7)
     pairs = [drifting(rng, n, walk) for _ in range(300)]
@@ -362,8 +362,8 @@ def test_drift_raises_few_false_alarms(n, walk):
         for before, after in pairs
     ]
 
-    # Of 300 pairs each of which is one with 6 %, more than 27 are one once in 100 tests.
-    assert sum(alarms) <= 27
+    # Of 300 pairs each of which is one with 8 % (5 %), more than these are one once in 100 tests.
+    assert sum(alarms) <= most
 
 
 def test_drift_that_is_not_seen_would_raise_many():

@@ -292,12 +292,14 @@ def _write(comparisons: Sequence[ProgramComparison], outputs: Sequence[Path]) ->
 
 def _status(judged: Sequence[tuple[ProgramComparison, Judgement]], *, allow_unknown: bool) -> int:
     """Say which gates failed, a line for each, and return the exit status."""
+    from ridgepoint.show.words import printable
+
     several = len({id(comparison) for comparison, _ in judged}) > 1
     status = 0
     for comparison, judgement in judged:
         if judgement.outcome == "passed":
             continue
-        of = f"{comparison.after.title}: " if several else ""
+        of = f"{printable(comparison.after.title)}: " if several else ""
         if judgement.outcome == "failed":
             common.say(f"{of}gate failed: {judgement.gate.text}: {judgement.reason}")
             status = 1

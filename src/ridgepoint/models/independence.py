@@ -9,9 +9,9 @@ from statistics import NormalDist
 
 from ridgepoint.core.estimate import Estimate
 
-_CHANCE = 0.1
-"""Share of independent series that are taken for dependent ones. Of ten samples a stricter test
-misses most series that drift."""
+_MOST_CHANCE, _CHANCE_TIMES_N = 0.1, 1.5
+"""Share of independent series that are taken for dependent ones: a tenth of short ones, since a
+stricter test misses most series of ten that drift; in 30 samples drift is seen anyway."""
 
 _BEYOND = 0.5
 """Share of the range, on logarithms, by which a dependent series may be off on either side of it:
@@ -31,7 +31,8 @@ def is_dependent(samples: Sequence[float]) -> bool:
     The test is the rank version of von Neumann's ratio [1]_, which assumes nothing about the
     distribution: with ranks R of n samples, the sum of (R_i - R_i+1)^2 over the sum of
     (R_i - mean)^2 is about normal around 2 with variance 20 / (5 n + 7). A series is dependent if
-    its ratio is among the smallest tenth of those of independent series.
+    its ratio is among the smallest of independent series: a tenth of them, and from 15 samples on
+    the share 1.5 / n.
 
     A series that alternates (fast, slow, fast, ...) has a large ratio: its interval is too wide
     rather than too narrow.
@@ -50,7 +51,8 @@ def is_dependent(samples: Sequence[float]) -> bool:
     if ratio is None:
         return False
     n = len(samples)
-    return ratio < 2 + NormalDist().inv_cdf(_CHANCE) * math.sqrt(20 / (5 * n + 7))
+    chance = min(_MOST_CHANCE, _CHANCE_TIMES_N / n)
+    return ratio < 2 + NormalDist().inv_cdf(chance) * math.sqrt(20 / (5 * n + 7))
 
 
 def range_with_drift(estimate: Estimate) -> tuple[float, float]:

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from ridgepoint.models.comparing.parts import OWN, Kind, Part, PartChange, PartChanges
 from ridgepoint.models.comparing.programs import Program, ProgramComparison, shown_quantities
-from ridgepoint.models.comparing.quantities import INSTRUCTIONS, RUNTIME, WORK
+from ridgepoint.models.comparing.quantities import INSTRUCTIONS, NETWORK, RUNTIME, WORK
 from ridgepoint.show.charts.program_marks import letter_of
 from ridgepoint.show.compare_text import (
     amount_text,
@@ -31,6 +31,9 @@ THRESHOLD = 0.01
 """A part that differs by a smaller share of the program's is not listed."""
 
 MOST_PARTS = 15
+_MOST_ABREAST = 4
+"""Of more programs the columns would be too narrow."""
+_MAIN = (RUNTIME, WORK, INSTRUCTIONS, "dram", NETWORK)
 PART_COLUMNS = (RUNTIME, INSTRUCTIONS, WORK, "dram")
 _MOST_NAMED = 6
 
@@ -72,7 +75,7 @@ def several(comparisons: Sequence[ProgramComparison]) -> RenderableType:
     return sections(
         programs((before, *others)),
         *(_said_first(comparison) for comparison in comparisons),
-        _side_by_side(comparisons),
+        _side_by_side(comparisons) if len(comparisons) <= _MOST_ABREAST else _rows_of(comparisons),
         Group(*(Text(headline(comparison)) for comparison in comparisons)),
         _cautions(*comparisons),
     )
@@ -131,6 +134,27 @@ def _side_by_side(comparisons: Sequence[ProgramComparison]) -> Table:
             cells.append(Text(shown, style=style, justify="right"))
         table.add_row(Text(quantity_name(quantity)), *cells)
     return table
+
+
+def _rows_of(comparisons: Sequence[ProgramComparison]) -> RenderableType:
+    """Return a row for each program, with the amounts that matter most."""
+    known = [name for name in shown_quantities(comparisons) if name in _MAIN]
+    table = plain_table("", *map(quantity_name, known), right=[*map(quantity_name, known)])
+    firsts = [comparisons[0].changes[name] for name in known]
+    table.add_row("A", *(Text(amount_text(first.before, first.unit)) for first in firsts))
+    for number, comparison in enumerate(comparisons, start=1):
+        changes = [comparison.changes[name] for name in known]
+        table.add_row(
+            letter_of(number),
+            *(
+                Text(
+                    f"{amount_text(change.after, change.unit)}  {ratio_text(change):>7}",
+                    style="bold" if change.is_change else "",
+                )
+                for change in changes
+            ),
+        )
+    return Group(table, Text("--csv and --json have all amounts"))
 
 
 def parts(changes: PartChanges, *, threshold: float, most: int) -> RenderableType | None:

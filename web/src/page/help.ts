@@ -12,7 +12,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["d", "light, dark, or as the system says"],
   ["Esc", "select nothing"],
   ["↑ ↓ ← →", "to the next point of the chart, or the next cell of the table"],
-  ["Space", "select a point or a row"],
+  ["Space", "select a point or a row; with Ctrl: with the others"],
   ["Enter", "in the chart: join a point's levels; in the table: how was this number computed?"],
   ["+ - 0 u", "in the chart: zoom in, zoom out, show everything, undo"],
   ["Shift + ↑ ↓ ← →", "in the chart: move what is shown"],
@@ -41,7 +41,7 @@ export class Help {
       make(
         "p",
         {},
-        "Point at anything to see its numbers. Click a point or a row to see how they were computed, advice and source lines; click again with Ctrl or Shift to select several. Double-click a point to join its levels by a line.",
+        "Point at anything to see its numbers. Click a point or a row to see how they were computed, advice and source lines; hold Ctrl to select several. Double-click a point to join its levels by a line. The wheel, two fingers, or Shift and a drag zoom a chart; a drag moves it. An entry of its key hides what it speaks of.",
       ),
       make("h3", {}, "Keys"),
       listOf(KEYS, "kbd"),

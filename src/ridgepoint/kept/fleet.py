@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -159,23 +160,26 @@ def members(archive: Archive, targets: Sequence[str]) -> tuple[Member, ...]:
     RidgepointError
         If one of them is a program, or cannot be read; if two have one name; if there is none.
     """
-    named = [(one.title, one.value) for one in (found(archive, target) for target in targets)]
+    named = []
+    for target in targets:
+        one = found(archive, target)
+        named.append((one.title, target, one.value))
     if not targets:
         named = [
-            (record.label or record.name, kept_record(archive, record))
+            (record.label or record.name, str(record.id), kept_record(archive, record))
             for record in _last_of_each(archive)
         ]
     every: list[Member] = []
-    for name, value in named:
+    for name, target, value in named:
         if isinstance(value, Machine):
             every.append(Member(name=name, machine=value))
         elif isinstance(value, MeasuredCluster):
             every.extend(nodes_of(value, name))
         else:
             raise RidgepointError(
-                f"cannot compare {name!r} with machines",
+                f"cannot compare {target!r} with machines",
                 reason="it is a measured program",
-                remedy=f"give it with --program: --program {name!r}",
+                remedy=f"give it with --program {shlex.quote(target)}",
             )
     if not every:
         raise RidgepointError(

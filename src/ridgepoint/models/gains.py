@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 from statistics import NormalDist
 from typing import Literal
 
+import numpy as np
+import numpy.typing as npt
+
 from ridgepoint.core.estimate import Estimate
 
 Verdict = Literal["gain", "loss", "no difference seen", "unknown"]
@@ -126,11 +129,12 @@ def gain(before: Estimate | None, after: Estimate | None, *, paired: bool = Fals
     if not before.median or not after.median:
         return None
     ratio = before.median / after.median
-    gaps = tuple(itertools.product(_gaps(before), _gaps(after)))
-    low = _beyond(sorted((_over(b.low, a.high), b.share * a.share) for b, a in gaps))
-    high = _beyond(
-        sorted(((_over(b.high, a.low), b.share * a.share) for b, a in gaps), reverse=True)
-    )
+    befores, afters = tuple(_gaps(before)), tuple(_gaps(after))
+    shares = np.outer([gap.share for gap in befores], [gap.share for gap in afters]).ravel()
+    least = _ratios([gap.low for gap in befores], [gap.high for gap in afters])
+    largest = _ratios([gap.high for gap in befores], [gap.low for gap in afters])
+    low = _beyond(least, shares, np.argsort(least, kind="stable"))
+    high = _beyond(largest, shares, np.argsort(-largest, kind="stable"))
     if low == 0 or math.isinf(high):
         return Gain(ratio=ratio)
     return Gain(ratio=ratio, low=low, high=high)
@@ -180,11 +184,19 @@ def _log_normal(median: float, low: float, high: float) -> Iterator[_Gap]:
         yield _Gap(low=value, high=value, share=1 / _PARTS)
 
 
-def _beyond(ratios: Sequence[tuple[float, float]]) -> float:
-    """Return the first ratio that is not among the outermost 2.5 %, given each one's share."""
-    shares = itertools.accumulate(share for _, share in ratios)
-    return next(ratio for (ratio, _), so_far in zip(ratios, shares, strict=True) if so_far > _TAIL)
+def _ratios(times: Sequence[float], others: Sequence[float]) -> npt.NDArray[np.float64]:
+    """Return the ratio of each time to each other one; infinite where that is 0."""
+    over, under = np.array(times)[:, np.newaxis], np.array(others)[np.newaxis, :]
+    ratios = np.full((len(times), len(others)), math.inf)
+    np.divide(over, under, out=ratios, where=under > 0)
+    return ratios.ravel()
 
 
-def _over(time_s: float, other_s: float) -> float:
-    return time_s / other_s if other_s else math.inf
+def _beyond(
+    ratios: npt.NDArray[np.float64],
+    shares: npt.NDArray[np.float64],
+    order: npt.NDArray[np.intp],
+) -> float:
+    """Return the first ratio, in this order, that is not among the outermost 2.5 %."""
+    so_far = np.cumsum(shares[order])
+    return float(ratios[order[np.argmax(so_far > _TAIL)]])

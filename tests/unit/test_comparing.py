@@ -18,7 +18,7 @@ from ridgepoint.core.measurement import Timing
 from ridgepoint.core.timed import Sampled, Timed, TimedFunction
 from ridgepoint.models.comparing import check_gate, compare, history_of
 from ridgepoint.models.comparing.changes import DISTURBED, DRIFT, TOO_FEW, count_change, time_change
-from ridgepoint.models.independence import is_dependent, von_neumann_ratio
+from ridgepoint.models.independence import is_dependent, range_with_drift, von_neumann_ratio
 
 TRIAD = inputs.TRIAD
 LOAD = Caution("other-load", "other processes kept 2 CPUs busy", "end them")
@@ -343,6 +343,15 @@ def test_the_ratio_is_that_of_the_definition():
 
     assert von_neumann_ratio(samples) == pytest.approx(expected)
     assert von_neumann_ratio([1.0, 1.0]) is None
+
+
+def test_a_disturbed_run_does_not_hide_what_drifts():
+    """Of 15 runs the least and the largest do not count: by hand, 1.0 to 1.2, and half beyond."""
+    samples = [0.5, *np.linspace(1.0, 1.2, 13), 9.0]
+    low, high = range_with_drift(Estimate(samples))
+
+    assert low == pytest.approx(1.0 / 1.2**0.5)
+    assert high == pytest.approx(1.2 * 1.2**0.5)
 
 
 def drifting(rng, n, walk):

@@ -17,6 +17,8 @@ _BEYOND = 0.5
 """Share of the range, on logarithms, by which a dependent series may be off on either side of it:
 what drifted during the runs went on drifting between two measurements."""
 
+_SAMPLES_PER_OUTLIER = 15
+
 
 def is_dependent(samples: Sequence[float]) -> bool:
     """Return whether samples are more like their neighbours than independent ones would be.
@@ -56,8 +58,13 @@ def is_dependent(samples: Sequence[float]) -> bool:
 
 
 def range_with_drift(estimate: Estimate) -> tuple[float, float]:
-    """Return the range of a dependent series of times > 0, and half as much again on each side."""
-    low, high = min(estimate.samples), max(estimate.samples)
+    """Return the range of a dependent series of times > 0, and half as much again on each side.
+
+    Of every 15 samples the least and the largest are left out: a run may be disturbed.
+    """
+    left_out = estimate.n // _SAMPLES_PER_OUTLIER
+    ordered = sorted(estimate.samples)
+    low, high = ordered[left_out], ordered[-1 - left_out]
     beyond = (high / low) ** _BEYOND
     return low / beyond, high * beyond
 

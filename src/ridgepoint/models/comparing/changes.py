@@ -98,8 +98,8 @@ def time_change(
     shorter if the same holds with both swapped.
 
     That interval assumes independent runs. Where the runs of one measurement depend on each other
-    (`ridgepoint.models.independence.is_dependent`), the ends of their whole range, and half of it
-    beyond, take the place of the ends of the median's interval: the machine changes with time, and
+    (`ridgepoint.models.independence.is_dependent`), the ends of their range, and half of it beyond,
+    take the place of the ends of the median's interval: the machine changes with time, and
     the difference must be larger than that change.
 
     In simulations of machines whose speed walks at random or reverts to a mean, up to 8 % of the

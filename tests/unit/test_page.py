@@ -496,3 +496,19 @@ def test_no_scaling_where_there_is_one_number_of_cores():
     document = page(MEASUREMENT, MEASUREMENT)
 
     assert "scaling" not in {view.kind for view in document.views}
+
+
+def test_of_very_many_functions_those_that_hardly_did_anything_are_left_out(monkeypatch):
+    """And a note says how many; in the view of the other unit of work they always are."""
+    monkeypatch.setattr("ridgepoint.show.page.roofline._MOST_FUNCTIONS", 3)
+    counts = MEASUREMENT.counted.counts
+    little = replace(counts, instructions=10, flop=())
+    functions = (
+        FunctionCounts(name="main", object=None, counts=counts),
+        *(FunctionCounts(name=f"f{number}", object=None, counts=little) for number in range(3)),
+    )
+    many = replace(MEASUREMENT, counted=replace(MEASUREMENT.counted, functions=functions))
+    _, view = roofline(many)
+
+    assert [subject.name for subject in view.subjects] == ["prog 'an argument'", "main"]
+    assert any("3 functions that hardly did anything left out" in note for note in view.notes)

@@ -50,6 +50,8 @@ from ridgepoint.show.words import (
     shown_name,
 )
 
+_MOST_FUNCTIONS = 2000
+"""Of all programs together: of more, those that hardly did anything are left out."""
 _ALL = "all"
 """Cores of each machine, where there are several."""
 _DIRECTIONS: dict[Direction, str] = {
@@ -102,12 +104,14 @@ def roofline_view(
     metric : {"flop", "bop"}
     """
     several, directions = len(records) > 1, _directions(machines)
+    functions = sum(len(each.measurement.counted.functions) for _, each in records)
+    has_room = functions <= _MOST_FUNCTIONS
     programs = [
         Program(
             index=index,
             record=record,
             analysis=analysis,
-            parts=parts_of(record, analysis, minor=is_own),
+            parts=parts_of(record, analysis, minor=is_own and has_room),
             directions=directions,
             tags={"record": record.key} if several else {},
         )
@@ -282,6 +286,13 @@ def _notes(programs: Sequence[Program]) -> Iterator[str]:
         note = partial_note(program.analysis.measurement)
         if note is not None:
             yield f"{program.record.name}: {note}"
+        shown = sum(part.subject.kind == "function" for part in program.parts)
+        left_out = len(program.analysis.measurement.counted.functions) - shown
+        if left_out:
+            yield (
+                f"{program.record.name}: {amount(left_out, 'function')} that hardly did anything "
+                "left out here; the data of the record has them"
+            )
         untimed = [part for part in program.parts if part.subject.kind == "function"
                    and not part.is_timed and not says_nothing(part.analysis)]  # fmt: skip
         if untimed and len(untimed) > len(limited(program)):

@@ -26,7 +26,7 @@ _ENVIRONMENT = (
 )
 _EXIT = (
     ("0", "The command did what it was asked; run: the program ended with 0."),
-    ("1", "A check failed, such as machine --check or suite --validate."),
+    ("1", "A check failed: compare --fail-if, machine --check, suite --validate, ..."),
     ("2", "The command line is wrong, or the command cannot do it; one line says why."),
     ("130", "Ctrl-C stopped it. What was kept stays kept."),
 )

@@ -264,6 +264,14 @@ def test_time_in_the_kernel_waiting_and_starting_is_judged_by_its_share():
     assert "time at work" in found["dram"].why
 
 
+def test_a_share_that_only_noise_makes_large_is_unknown():
+    """2 % in the kernel, in some runs 20 %: it is not shown to take part, nor ruled out."""
+    system = Estimate([0.002], interval=(0.0, 0.02))
+    timed = Timed(runtime_s=Estimate([0.1]), cpu_s=Estimate([0.1]), system_s=system)
+
+    assert standings(replace(asking("dram", 0.4), timed=timed))["kernel"] == "unknown"
+
+
 def test_idle_threads_are_imbalance_unless_others_took_the_cores():
     """1.2 of 4 cores busy with four threads."""
     idle = program(counts(flop(1_000_000)), moved(**LEVELS), cores=1.2, most_threads=4)

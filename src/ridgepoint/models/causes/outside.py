@@ -27,6 +27,8 @@ def _of_time(code: str, what: str, share: Estimate, how: str, settle: Settle = N
     standing: Standing = "contributes"
     if ends(share)[1] < SAID_OUTSIDE:
         standing = "ruled out"
+    elif share.median < SAID_OUTSIDE:
+        standing = "unknown"  # by the noise alone it may be more
     elif share.median >= NEAR:
         standing = "limits"
     return Cause(

@@ -156,6 +156,18 @@ def test_exported_records_have_their_schema(bench, tmp_path, capsys):
     assert complaints(json.loads(capsys.readouterr().out)) == []
 
 
+def test_what_an_earlier_release_kept_has_its_schema_too():
+    """Keys that came later may be missing, and an estimate may be a number; reports are whole."""
+    kept = json.loads((snapshots.SHOWN.parent / "kept" / "heat.json").read_text())
+    kept = {**kept, "schema": 1, "kind": "measurement"}
+    del kept["sampled"]
+    kept["timed"]["system_s"] = 0.01
+
+    assert complaints(kept) == []
+    assert complaints({**kept, "not described": 1})
+    assert "sampled" in json.loads(named("run"))["required"]
+
+
 def objects(value, path=()):
     """Yield every object of a document with its path."""
     if isinstance(value, dict):

@@ -50,8 +50,19 @@ ESTIMATE = obj(
     interval=(pair(NUMBER), "If the interval is known from more than the samples: its ends."),
 )
 
+_KEPT_ESTIMATE = {
+    "description": f"{ESTIMATE['description']} In files: its samples or its median, or a number.",
+    "anyOf": [
+        NUMBER,
+        {**ESTIMATE, "required": ["samples"]},
+        {**ESTIMATE, "required": ["median"]},
+    ],
+}
 
-def document_schema(kind: str, shape: Mapping[str, Any], *, title: str) -> dict[str, Any]:
+
+def document_schema(
+    kind: str, shape: Mapping[str, Any], *, title: str, is_kept: bool = False
+) -> dict[str, Any]:
     """Return the JSON Schema of a kind of document.
 
     Parameters
@@ -61,6 +72,8 @@ def document_schema(kind: str, shape: Mapping[str, Any], *, title: str) -> dict[
     shape : mapping
         An object's shape, without ``schema`` and ``kind``.
     title : str
+    is_kept : bool
+        Whether an earlier release may have written it: keys that came later may be missing.
     """
     head = {
         "schema": {"const": SCHEMA, "description": "Version of the format of this document."},
@@ -72,7 +85,7 @@ def document_schema(kind: str, shape: Mapping[str, Any], *, title: str) -> dict[
         body = _headed(shape, head)
     found: list[type] = []
     _types_in(body, found)
-    resolved, defs = _resolved(body, found)
+    resolved, defs = _resolved(body, found, is_kept=is_kept)
     return {
         "$schema": DRAFT,
         "$id": f"urn:ridgepoint:{kind.replace(' ', '-')}:{SCHEMA}",
@@ -106,7 +119,9 @@ def _types_in(shape: Any, found: list[type]) -> None:
         found.append(shape)
 
 
-def _resolved(shape: Any, found: list[type]) -> tuple[dict[str, Any], dict[str, Any]]:
+def _resolved(
+    shape: Any, found: list[type], *, is_kept: bool
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return a shape with references in place of types, and the definitions of these."""
     schemas, components = msgspec.json.schema_components(
         found, schema_hook=_hook, ref_template=_TEMPLATE
@@ -114,10 +129,11 @@ def _resolved(shape: Any, found: list[type]) -> tuple[dict[str, Any], dict[str, 
     by_type = list(zip(found, schemas, strict=True))
     classes = _classes(found)
     defs = {
-        name: _strict(component, _named(name, classes)) for name, component in components.items()
+        name: _strict(component, _named(name, classes), is_kept=is_kept)
+        for name, component in components.items()
     }
     if "#/$defs/Estimate" in str((schemas, components)):
-        defs["Estimate"] = ESTIMATE
+        defs["Estimate"] = _KEPT_ESTIMATE if is_kept else ESTIMATE
     return _replaced(shape, by_type), dict(sorted(defs.items()))
 
 
@@ -158,7 +174,7 @@ def _hook(kind: type) -> dict[str, Any]:
     raise NotImplementedError(f"{kind} has no schema")
 
 
-def _strict(component: dict[str, Any], kind: type | None) -> dict[str, Any]:
+def _strict(component: dict[str, Any], kind: type | None, *, is_kept: bool) -> dict[str, Any]:
     """Return the schema of a class as documents hold it: all of its keys, and no others."""
     if "properties" not in component:
         return component
@@ -167,7 +183,7 @@ def _strict(component: dict[str, Any], kind: type | None) -> dict[str, Any]:
         name: _with_unit(name, described(_without_default(part), texts.get(name, name)))
         for name, part in component["properties"].items()
     }
-    omitted = frozenset() if kind is None else left_out(kind)
+    omitted = frozenset() if kind is None else left_out(kind, is_kept=is_kept)
     required = [name for name in properties if name not in omitted]
     if kind is Caution:
         properties["matters"] = {**BOOLEAN, "description": _MATTERS}

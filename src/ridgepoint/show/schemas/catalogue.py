@@ -98,10 +98,10 @@ def _alone(kind: str) -> dict[str, Any]:
         title, shape = _REPORTS[kind]
         return document_schema(kind, shape, title=title)
     value, derived = stored_kinds()[kind]
-    shape = value_shape(value, derived_shapes(value, derived))
+    shape = value_shape(value, derived_shapes(value, derived), is_kept=True)
     if kind == "record":
         shape = _of_record(shape)
-    return document_schema(kind, shape, title=f"A document of kind {kind}")
+    return document_schema(kind, shape, title=f"A document of kind {kind}", is_kept=True)
 
 
 def _of_record(shape: dict[str, Any]) -> dict[str, Any]:

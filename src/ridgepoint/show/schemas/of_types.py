@@ -20,7 +20,9 @@ _FIELD = re.compile(r"^(\w[\w, ]*) : (.*(?:\n(?=        \S).*)*)((?:\n(?:    .*|
 _SECTION = re.compile(r"^(Parameters|Attributes)\n-+\n(.*?)(?=^\w[\w ]*\n-+\n|\Z)", re.M | re.S)
 
 
-def value_shape(kind: type, derived: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def value_shape(
+    kind: type, derived: Mapping[str, Any] | None = None, *, is_kept: bool = False
+) -> dict[str, Any]:
     """Return the shape of a value, with further keys.
 
     Parameters
@@ -29,6 +31,8 @@ def value_shape(kind: type, derived: Mapping[str, Any] | None = None) -> dict[st
         A dataclass, or a struct of msgspec, which may leave out what has its default.
     derived : mapping or None
         Shapes of what the document holds beside its fields.
+    is_kept : bool
+        As of `left_out`.
     """
     own = fields(kind, *field_names(kind))
     every = {
@@ -39,7 +43,7 @@ def value_shape(kind: type, derived: Mapping[str, Any] | None = None) -> dict[st
         "type": "object",
         "description": summary(kind),
         "properties": every,
-        "required": [name for name in every if name not in left_out(kind)],
+        "required": [name for name in every if name not in left_out(kind, is_kept=is_kept)],
         "additionalProperties": False,
     }
 
@@ -62,9 +66,24 @@ def field_names(kind: type) -> tuple[str, ...]:
     return tuple(field.encode_name for field in msgspec.structs.fields(kind))
 
 
-def left_out(kind: type) -> frozenset[str]:
-    """Return the fields that a document may leave out, since they have their default."""
-    if dataclasses.is_dataclass(kind) or not kind.__struct_config__.omit_defaults:  # type: ignore[attr-defined]
+def left_out(kind: type, *, is_kept: bool = False) -> frozenset[str]:
+    """Return the fields that a document may leave out, since they have their default.
+
+    Parameters
+    ----------
+    kind : type
+    is_kept : bool
+        Whether the document may have been written by an earlier release, which did not know
+        fields that came later: these have defaults.
+    """
+    if dataclasses.is_dataclass(kind):
+        missing = dataclasses.MISSING
+        return frozenset(
+            field.name
+            for field in dataclasses.fields(kind)
+            if is_kept and (field.default, field.default_factory) != (missing, missing)
+        )
+    if not is_kept and not kind.__struct_config__.omit_defaults:  # type: ignore[attr-defined]
         return frozenset()
     return frozenset(
         field.encode_name for field in msgspec.structs.fields(kind) if not field.required

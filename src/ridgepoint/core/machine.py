@@ -241,8 +241,16 @@ class Ceiling:
         return self.rate.map(lambda rate: rate * moved) if moved > 0 else None
 
 
+class _Rated:
+    """Has room for the rates that a machine was asked for, which are no part of its value."""
+
+    __slots__ = ("_rated",)
+
+    _rated: dict[str, tuple[tuple[str, int, float], ...]]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Machine(Presentable):
+class Machine(_Rated, Presentable):
     """A machine and its ceilings.
 
     Parameters
@@ -384,12 +392,25 @@ class Machine(Presentable):
         self, resource: str, patterns: Collection[str] | None
     ) -> Iterator[tuple[int, float]]:
         """Yield the threads and the rate of every ceiling that moves a resource."""
-        wanted = resource_named(resource)
-        for ceiling in self.ceilings:
-            if patterns is None or ceiling.name in patterns:
-                rate = ceiling.rate_of(wanted)
-                if rate is not None:
-                    yield ceiling.threads, rate.median
+        for name, threads, rate_per_s in self._rated_for(resource):
+            if patterns is None or name in patterns:
+                yield threads, rate_per_s
+
+    def _rated_for(self, resource: str) -> tuple[tuple[str, int, float], ...]:
+        """Return name, threads and rate of every ceiling that moves a resource.
+
+        They are kept, since a program with hundreds of functions asks for them thousands of times.
+        """
+        if not hasattr(self, "_rated"):
+            object.__setattr__(self, "_rated", {})
+        if resource not in self._rated:
+            wanted = resource_named(resource)
+            self._rated[resource] = tuple(
+                (ceiling.name, ceiling.threads, rate.median)
+                for ceiling in self.ceilings
+                if (rate := ceiling.rate_of(wanted)) is not None
+            )
+        return self._rated[resource]
 
 
 def caches_of(machine: Machine | None) -> tuple[Cache, ...] | None:

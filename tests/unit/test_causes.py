@@ -21,7 +21,7 @@ from ridgepoint.core.miss_curve import MissCurve
 from ridgepoint.core.resources import RESOURCES
 from ridgepoint.core.timed import Sampled, Timed, TimedFunction
 from ridgepoint.models.analysis import analyse
-from ridgepoint.models.causes import STANDINGS
+from ridgepoint.models.causes import STANDINGS, run_again
 
 MACHINE = replace(
     BENCH,
@@ -112,8 +112,9 @@ def test_two_that_cannot_be_told_apart_are_not_ruled_out():
 
     assert standings(measured, doubtful)["l3"] == "unknown"
     assert "cannot be told apart" in judged(measured, doubtful)["l3"].why
-    # 86 ms are less than 90 ms: where both rates are exact, that is enough.
-    assert standings(measured)["l3"] == "ruled out"
+    # 86 ms are less than 90 ms where both rates are exact: it does not limit, but takes 86 %.
+    assert standings(measured)["l3"] == "contributes"
+    assert "dram bandwidth needs more: 90 ms" in judged(measured)["l3"].why.lower()
 
 
 def test_without_a_limiter_nothing_large_is_ruled_out():
@@ -262,6 +263,57 @@ def test_time_in_the_kernel_waiting_and_starting_is_judged_by_its_share():
     assert "5 %" in found["start"].why
     # 70 ms are outside, so 10 ms at DRAM are no small part of what is left.
     assert "time at work" in found["dram"].why
+
+
+def test_the_start_is_known_to_one_period_and_by_many_samples():
+    """A main part seen in the first sample began within 1 ms of it, which is 1 % of 100 ms."""
+    main = TimedFunction(
+        name="kernel", object="/bin/p", samples=30, runtime_s=Estimate([0.09]), cpu_s=0.09,
+        first_s=0.0,
+    )  # fmt: skip
+    sampled = Sampled(
+        runs=1, period_s=0.001, samples=30, user_s=0.09, system_s=0.0, functions=(main,)
+    )
+    measured = replace(asking("dram", 0.4), sampled=sampled)
+    found = judged(measured)["start"]
+
+    assert found.standing == "ruled out"
+    assert found.share.interval == pytest.approx((0.0, 0.01))
+    assert "0 % (0 to 1 %)" in found.why
+    few = judged(replace(measured, sampled=replace(sampled, samples=2)))["start"]
+    assert few.standing == "unknown"
+    assert "2" in few.why
+
+
+def test_no_time_in_the_kernel_is_not_believed_of_a_short_program():
+    """Kernels count CPU time in ticks of up to 10 ms: of ten, each may have missed it."""
+    short = Timed(runtime_s=Estimate([0.1]), cpu_s=Estimate([0.1]), system_s=Estimate([0.0]))
+    long = replace(short, cpu_s=Estimate([0.1] * 6), runtime_s=Estimate([0.1] * 6))
+    measured = asking("dram", 0.4)
+
+    assert standings(replace(measured, timed=short))["kernel"] == "unknown"
+    assert standings(replace(measured, timed=long))["kernel"] == "ruled out"
+
+
+def test_without_ceilings_of_vectors_nothing_is_said_of_their_widths():
+    """A published machine has a peak, of which no width is known."""
+    bare = replace(MACHINE, ceilings=(ceiling("fp64", 100e9, name="peak"),))
+    measured = program(counts(flop(10_000_000, width=0)), moved(**LEVELS))
+    found = judged(measured, bare)["vectors"]
+
+    assert found.standing == "unknown"
+    assert "no ceilings of vectors" in found.why
+
+
+def test_a_miss_curve_is_not_asked_for_together_with_no_traffic():
+    """Which 'ridgepoint run' refuses."""
+    asked = Asked(options=("--no-traffic", "--repeat 3"))
+    measured = replace(asking("dram", 0.4), asked=asked)
+
+    assert run_again(measured, "--miss-curve") == (
+        "ridgepoint run --repeat 3 --miss-curve -- /bin/p 1"
+    )
+    assert "--no-traffic" in run_again(measured, "--functions")
 
 
 def test_a_share_that_only_noise_makes_large_is_unknown():

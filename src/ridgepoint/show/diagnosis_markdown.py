@@ -233,6 +233,8 @@ def _checks(checks: Sequence[Check]) -> Iterator[str]:
     for check in checks:
         if check not in commands:
             yield f"- To settle {escaped(', '.join(check.settles))}: {sentence(check.command)}"
+    if len(commands) < len(checks):
+        yield ""
     if not commands:
         return
     yield "To settle what is unknown or in doubt:"

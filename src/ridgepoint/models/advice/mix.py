@@ -17,10 +17,17 @@ def used_mix(counts: Counts) -> Mix | None:
     return used if used and is_known else None
 
 
+_WIDTHS = (0, 128, 256, 512)
+
+
+def has_widths(machine: Machine, precision: str) -> bool:
+    """Return whether ceilings tell scalar instructions and vectors apart."""
+    return any(rates_of(machine, precision, width, cores=1.0) for width in _WIDTHS)
+
+
 def widest_bits(machine: Machine, precision: str) -> int:
     """Return the widest vector with a ceiling of its own, bits; 0: only scalar ones have."""
-    widths = (0, 128, 256, 512)
-    return max((w for w in widths if rates_of(machine, precision, w, cores=1.0)), default=0)
+    return max((w for w in _WIDTHS if rates_of(machine, precision, w, cores=1.0)), default=0)
 
 
 def widened(mix: Mix, machine: Machine, change: Callable[[int, int], bool]) -> Mix:

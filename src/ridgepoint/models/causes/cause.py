@@ -25,6 +25,8 @@ Standing = Literal["limits", "contributes", "unknown", "ruled out"]
 does is not known; a number shows that it does not."""
 
 _SEVERAL = 2.0
+# Options that need the simulation of the caches.
+_SIMULATE = {"--miss-curve", "--what-if", "--cold"}
 
 STANDINGS: tuple[Standing, ...] = ("limits", "contributes", "unknown", "ruled out")
 
@@ -185,6 +187,8 @@ def run_again(measurement: Measurement, *options: str) -> str:
         return f"measure it again in Python (what 'ridgepoint run {' '.join(options)}' does)"
     asked = () if measurement.asked is None else measurement.asked.options
     new = {option.split(" ")[0] for option in options}
+    if new & _SIMULATE:
+        new.add("--no-traffic")  # which forbids them
     given = [option for option in asked if option.split(" ")[0] not in new]
     launcher, program = _launched(measurement)
     if any(option.startswith("--mpi") for option in given):

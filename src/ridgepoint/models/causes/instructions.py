@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ridgepoint.core.units import format_si
-from ridgepoint.models.advice.mix import mix_time_s, widened, widest_bits
+from ridgepoint.models.advice.mix import has_widths, mix_time_s, widened, widest_bits
 from ridgepoint.models.advice.subject import percent
 from ridgepoint.models.causes.cause import MEASURE, NOTHING, Case, Cause, Finding, Settle
 from ridgepoint.models.mix import Mix
@@ -38,9 +38,8 @@ def _vectors(case: Case, resources: dict[str, Cause]) -> Finding:
     mix = case.mix
     if hardly_any(case.subject.counts):
         return "ruled out", "it does hardly any floating-point work", NOTHING
-    if mix is None:
-        why = "which instructions a native run uses is not known"
-        return "unknown", why, case.settled_by("--meter native")
+    if mix is None or not any(has_widths(case.subject.machine, name) for name, _, _ in mix):
+        return _unknown(mix, case)
     narrow = _narrow(mix, case)
     wide = percent(1 - narrow) if narrow < 1 else "none"
     seen = f"{wide} of its flop are in the widest vectors of the machine"
@@ -52,6 +51,14 @@ def _vectors(case: Case, resources: dict[str, Cause]) -> Finding:
     if all(path.standing == "ruled out" for path in paths):
         return "ruled out", f"{seen}, but {paths[0].why}; {paths[1].why}", NOTHING
     return _widened(mix, seen, case)
+
+
+def _unknown(mix: Mix | None, case: Case) -> Finding:
+    """Return why it is not known how wide its instructions are, or could be."""
+    if mix is None:
+        why = "which instructions a native run uses is not known"
+        return "unknown", why, case.settled_by("--meter native")
+    return "unknown", f"{case.subject.machine.name} has no ceilings of vectors", MEASURE
 
 
 def _widened(mix: Mix, seen: str, case: Case) -> Finding:

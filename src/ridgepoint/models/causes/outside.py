@@ -11,6 +11,10 @@ from ridgepoint.models.explanations import KERNEL, START, WAITING, started_s
 from ridgepoint.models.thresholds import NEAR, SAID_OUTSIDE, SNAP_CORES
 
 _UNTIMED = "its time was not measured on this machine"
+# A part that takes a tenth of the time is not missed by more samples than this (0.9^30 is 4 %).
+_FEW_SAMPLES = 30
+# Many kernels attribute CPU time at each tick of a clock, every 10 ms at most.
+_TICK_S = 0.01
 
 
 def outside(case: Case) -> Iterator[Cause]:
@@ -50,6 +54,10 @@ def _kernel(case: Case) -> Cause:
         return Cause(code=KERNEL, what=what, standing="unknown", why=_UNTIMED)
     if timed.system_s is None:
         return _unseen(KERNEL, what, "the time in the kernel was not measured", case)
+    ticks = sum(timed.cpu_s.samples) / _TICK_S
+    if ticks < _FEW_SAMPLES and not timed.system_s.median:
+        why = "its CPU time is too short to tell how much of it was in the kernel"
+        return _unseen(KERNEL, what, why, case, Settle(text="let it run longer"))
     busy = max(timed.cores_busy, 1.0)
     own = timed.system_s.map(lambda seconds: seconds / busy)
     share = quotient(own, case.runtime)
@@ -89,7 +97,14 @@ def _start(case: Case) -> Cause:
     if seconds is None:
         why = "when its main part begins was not sampled"
         return _unseen(START, what, why, case, case.settled_by("--functions"))
-    share = quotient(Estimate([min(seconds, case.runtime.median)]), case.runtime)
+    sampled = case.subject.measurement.sampled
+    assert sampled is not None
+    if sampled.samples < _FEW_SAMPLES:
+        why = f"too few samples tell when its main part begins: {sampled.samples}"
+        return _unseen(START, what, why, case, case.settled_by("--functions"))
+    # Between the last sample without it and its first one lies a period in which it may begin.
+    latest = Estimate([seconds], interval=(seconds, seconds + sampled.period_s))
+    share = quotient(latest, case.runtime)
     return _of_time(
         START,
         what,

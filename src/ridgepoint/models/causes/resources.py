@@ -21,7 +21,7 @@ from ridgepoint.models.causes.cause import (
 )
 from ridgepoint.models.explanations import DIVIDE
 from ridgepoint.models.own_roofs import COMPUTE, ISSUE
-from ridgepoint.models.thresholds import SAME
+from ridgepoint.models.thresholds import EXPLAINS, SAME
 from ridgepoint.models.work import hardly_any
 
 _BY_FLOP = Settle(text="judge it by its floating-point work: --work flop")
@@ -75,10 +75,14 @@ def _standing(path: str, case: Case) -> Finding:
 def _beside(path: str, need: Estimate, limiter: str, case: Case) -> Finding:
     """Return where a resource stands beside the one that limits the program."""
     most, name = case.needs[limiter], path_name(limiter, case)
-    compared = f"{_needed(path, need, case)}, and {name} {_least(most, case)}"
+    needed = _needed(path, need, case)
     if ends(need)[1] < ends(most)[0]:
-        return "ruled out", compared, NOTHING
-    why = f"{compared}: these cannot be told apart"
+        # It limits nothing now, but whoever removes the limit meets it next, if it needs as much.
+        share = case.share(need)
+        part = need.median / most.median if share is None else share.median
+        compared = f"{needed}; {name} needs more: {_least(most, case)}"
+        return ("ruled out" if part < EXPLAINS else "contributes"), compared, NOTHING
+    why = f"{needed}, and {name} {_least(most, case)}: these cannot be told apart"
     return "unknown", why, case.settled_by("--repeat 15")
 
 

@@ -136,3 +136,33 @@ def test_several_are_selected_with_control(opened):
     opened.click(named(opened, "gemm"))
     opened.click(named(opened, "sort"), held=CONTROL)
     assert [one.text for one in opened.all(".panel h3")] == ["gemm", "sort"]
+
+
+PAINTED = """
+return [...document.querySelectorAll('.rp-canvas')].map((canvas) => {
+  const copy = new OffscreenCanvas(canvas.width, canvas.height);
+  const context = copy.getContext('2d', {willReadFrequently: true});
+  context.drawImage(canvas, 0, 0);
+  const { data } = context.getImageData(0, 0, copy.width, copy.height);
+  return [data.some((value) => value > 0), Number(getComputedStyle(canvas).opacity)];
+});
+"""
+
+
+def test_selected_point_of_many_stands_out(browser, tmp_path):
+    """All points stay where they are, weaker; what is selected lies over them."""
+    path = tmp_path / "page.html"
+    path.write_bytes(page_html(page_of_names(*(f"function {number}" for number in range(600)))))
+    browser.open(path)
+    assert browser.js(PAINTED) == [[True, 1], [False, 1]]
+
+    browser.click(browser.all("button.pick")[0])
+
+    (are_dimmed, strength), bright = browser.until(
+        lambda: (painted := browser.js(PAINTED))[1][0] and painted, "the selected point"
+    )
+    assert are_dimmed
+    assert 0 < strength < 0.5
+    assert bright == [True, 1]
+    browser.press(ESCAPE)
+    browser.until(lambda: browser.js(PAINTED) == [[True, 1], [False, 1]], "all points")

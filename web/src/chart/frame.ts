@@ -16,7 +16,9 @@ export interface Frame {
   stage: HTMLElement;
   /** Everything below the marks, the marks if they are few, and labels. */
   below: SVGSVGElement;
+  /** The marks if they are many, and over them those that are selected. */
   canvas: HTMLCanvasElement;
+  bright: HTMLCanvasElement;
   above: SVGSVGElement;
   /** Rings around what is pointed at, and the rectangle of a zoom. */
   pointing: SVGSVGElement;
@@ -50,6 +52,7 @@ export function frameOf(
   const above = layer("rp-above");
   const pointing = layer("rp-pointing");
   const canvas = make("canvas", { class: "rp-canvas", "aria-hidden": "true" });
+  const bright = make("canvas", { class: "rp-canvas", "aria-hidden": "true" });
   const plot = make("div", {
     class: "rp-plot",
     role: "graphics-document",
@@ -64,9 +67,9 @@ export function frameOf(
     hidden: true,
   });
   const badges = make("div", { class: "rp-badges" });
-  const stage = make("div", { class: "rp-stage" }, canvas, plot, badges, tooltip);
+  const stage = make("div", { class: "rp-stage" }, canvas, bright, plot, badges, tooltip);
   stage.prepend(below);
-  canvas.after(above, pointing);
+  bright.after(above, pointing);
   const notes = make("div", { class: "rp-notes" });
   const said = make("div", { class: "rp-hidden", role: "status", "aria-live": "polite" });
   const title = make("h3", { id: `${name}-title` }, chart.title);
@@ -82,7 +85,20 @@ export function frameOf(
     said,
     make("p", { class: "rp-hidden", id: `${name}-help` }, HELP),
   );
-  return { root, stage, below, canvas, above, pointing, plot, tooltip, badges, notes, said };
+  return {
+    root,
+    stage,
+    below,
+    canvas,
+    bright,
+    above,
+    pointing,
+    plot,
+    tooltip,
+    badges,
+    notes,
+    said,
+  };
 }
 
 function layer(name: string): SVGSVGElement {

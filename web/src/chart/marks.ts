@@ -1,15 +1,16 @@
 /** Marks and their intervals as paths. */
 
 import type { Edge, Mark, Place } from "../document";
-import type { Item, PathItem } from "./items";
+import type { PathItem } from "./items";
 import { paintOf, pale, type Sizes } from "./look";
-import { at, type Pair, type Plane } from "./scales";
+import { at, type Pair, type Plane, shareOf } from "./scales";
 import { arrow, round, symbol } from "./symbols";
 
 /** Marks larger than this have a pale rim, since they may lie on each other. */
 const LARGE = 1.5;
 /** Strength of what is not selected. */
 export const FAINT = 0.15;
+export const INTERVAL_WIDTH = 1.2;
 
 /** A mark with its place on the drawn axes. */
 export interface PlacedMark {
@@ -86,16 +87,23 @@ function pinnedTo(plane: Plane, mark: Mark): Pair {
 
 /** Returns what is drawn of a mark. */
 export function markItems(placed: PlacedMark, plane: Plane, sizes: Sizes): PathItem[] {
-  const { mark, edge, x, y, size } = placed;
-  const items: PathItem[] = [];
-  const ink = paintOf(mark.ink);
   const opacity = placed.isFaint ? FAINT : 1;
-  const intervals = intervalPath(placed, plane, Math.min(size, sizes.marker) * 0.35);
-  if (intervals)
-    items.push({ kind: "path", d: intervals, stroke: ink, width: 1.2, opacity, isClipped: true });
-  const d = edge === null ? symbol(mark.shape, size) : arrow(edge, size * 1.2);
-  if (d) items.push({ kind: "path", d, at: [round(x), round(y)], opacity, ...faceOf(mark) });
+  const items: PathItem[] = [];
+  let d = "";
+  forIntervals(placed, plane, sizes, (x0, y0, x1, y1) => {
+    d += `M${round(x0)},${round(y0)}${x0 === x1 ? `V${round(y1)}` : `H${round(x1)}`}`;
+  });
+  const stroke = paintOf(placed.mark.ink);
+  if (d) items.push({ kind: "path", d, stroke, width: INTERVAL_WIDTH, opacity, isClipped: true });
+  const shape = shapeItem(placed);
+  if (shape.d) items.push({ ...shape, at: [round(placed.x), round(placed.y)], opacity });
   return items;
+}
+
+/** Returns the shape of a mark around the origin; its path is empty for none. */
+export function shapeItem({ mark, edge, size }: PlacedMark): PathItem {
+  const d = edge === null ? symbol(mark.shape, size) : arrow(edge, size * 1.2);
+  return { kind: "path", d, ...faceOf(mark) };
 }
 
 /** Returns how a mark's shape is painted. */
@@ -121,51 +129,39 @@ export function filling(face: Mark["face"], ink: string): Partial<PathItem> {
   }
 }
 
-/** Returns bars with caps along both axes; empty without intervals. */
-function intervalPath({ mark, x, y }: PlacedMark, plane: Plane, cap: number): string {
-  let d = "";
+/** Draws a line along one of the axes. */
+type DrawLine = (x0: number, y0: number, x1: number, y1: number) => void;
+
+/** Draws the intervals of a mark as bars with caps along both axes. */
+export function forIntervals(
+  { mark, x, y, size }: PlacedMark,
+  { chart, window, width, height }: Plane,
+  sizes: Sizes,
+  line: DrawLine,
+): void {
+  const cap = Math.min(size, sizes.marker) * 0.35;
   if (mark.x_interval) {
-    const [from, to] = mark.x_interval.map((end) => at(plane, [end, mark.at[1]])[0]);
-    if (from !== undefined && to !== undefined)
-      d += `M${round(from)},${round(y)}H${round(to)}${upright(from, y, cap)}${upright(to, y, cap)}`;
+    const [from, to] = mark.x_interval.map((end) => shareOf(chart.x, end, window.x) * width);
+    if (from !== undefined && to !== undefined) {
+      line(from, y, to, y);
+      line(from, y - cap, from, y + cap);
+      line(to, y - cap, to, y + cap);
+    }
   }
   if (mark.y_interval) {
     const [low, high] = mark.y_interval.map(
-      (end) => plane.height - at(plane, [mark.at[0], end])[1],
+      (end) => height - shareOf(chart.y, end, window.y) * height,
     );
-    if (low !== undefined && high !== undefined)
-      d += `M${round(x)},${round(low)}V${round(high)}${level(x, low, cap)}${level(x, high, cap)}`;
+    if (low !== undefined && high !== undefined) {
+      line(x, low, x, high);
+      line(x - cap, low, x + cap, low);
+      line(x - cap, high, x + cap, high);
+    }
   }
-  return d;
-}
-
-function upright(x: number, y: number, cap: number): string {
-  return `M${round(x)},${round(y - cap)}V${round(y + cap)}`;
-}
-
-function level(x: number, y: number, cap: number): string {
-  return `M${round(x - cap)},${round(y)}H${round(x + cap)}`;
 }
 
 /** Returns whether a mark stands for something measured or given, not for a ridge point or a cap. */
 export function isData({ subject, size, shape, name }: Mark): boolean {
   if (shape === "cap") return false;
   return !!subject || (subject === undefined && !!name && size > 0.6);
-}
-
-/** Returns items with all intervals of one look as one path: many are painted at once so. */
-export function batched(items: readonly Item[]): Item[] {
-  const batches = new Map<string, PathItem>();
-  const rest: Item[] = [];
-  for (const item of items) {
-    if (item.kind === "text" || item.at || !item.stroke) {
-      rest.push(item);
-      continue;
-    }
-    const look = `${item.stroke} ${item.opacity}`;
-    const batch = batches.get(look);
-    if (batch) batch.d += item.d;
-    else batches.set(look, { ...item });
-  }
-  return [...batches.values(), ...rest];
 }

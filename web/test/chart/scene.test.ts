@@ -3,7 +3,7 @@ import { svgFile, wrapped } from "../../src/chart/file";
 import { description } from "../../src/chart/frame";
 import { Hits, stops } from "../../src/chart/hit";
 import { fixedColours } from "../../src/chart/look";
-import { batched, isData } from "../../src/chart/marks";
+import { isData } from "../../src/chart/marks";
 import { wholeWindow } from "../../src/chart/scales";
 import { type Scene, sceneOf } from "../../src/chart/scene";
 import { svgOf } from "../../src/chart/svg";
@@ -226,17 +226,6 @@ describe("a scene", () => {
   test("draws nothing, and fails at nothing, for a line without places", () => {
     const { below } = scene(chart({ lines: [line([])] }));
     expect(below.some((item) => item.kind === "path" && item.d === "")).toBe(true);
-  });
-
-  test("of many marks has one path for all intervals of a colour", () => {
-    const of = chart({
-      marks: Array.from({ length: 30 }, (_, i) =>
-        mark([1, 1e7 + i * 1e6], { ink: i % 2, y_interval: [1e7, 1e8] }),
-      ),
-    });
-    const items = batched(scene(of).markItems());
-    expect(items.filter((item) => item.kind === "path" && !item.at)).toHaveLength(2);
-    expect(items).toHaveLength(32);
   });
 
   test("knows data from what only helps to read", () => {

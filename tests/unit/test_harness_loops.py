@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ridgepoint.core.collecting import not_collecting
 from ridgepoint.core.counts import Counts, FlopCount, Traffic
 from ridgepoint.core.errors import CannotMeasure, MeterUnavailable
 from ridgepoint.core.estimate import Estimate
@@ -30,7 +31,6 @@ from ridgepoint.profiling.calls.loops import (
     loop_over,
     time_calls,
     time_loop,
-    without_garbage_collection,
 )
 
 CACHE = Cache(level=3, kind="unified", size_bytes=1 << 20, line_bytes=64, ways=16, cores=1)
@@ -211,7 +211,7 @@ def test_garbage_is_left_alone_only_meanwhile():
     """Also where the function raises."""
 
     def fails():
-        with without_garbage_collection():
+        with not_collecting():
             seen.append(gc.isenabled())
             raise ZeroDivisionError
 

@@ -1,4 +1,4 @@
-"""Python's search for reference cycles, put off while many values are made at once."""
+"""Python's search for reference cycles, put off for a while."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ from contextlib import contextmanager
 
 @contextmanager
 def not_collecting() -> Iterator[None]:
-    """Search for no cycles meanwhile: among values that all stay, that takes half of the time."""
+    """Search for no cycles meanwhile.
+
+    It would disturb what is timed, and takes half of the time where many values are made that all
+    stay.
+    """
     was_enabled = gc.isenabled()
     gc.disable()
     try:

@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ridgepoint.core.collecting import not_collecting
 from ridgepoint.core.errors import RidgepointError
-from ridgepoint.profiling.calls.loops import loop_over, without_garbage_collection
+from ridgepoint.profiling.calls.loops import loop_over
 from ridgepoint.profiling.calls.packing import Function, Packed, unpack_function
 from ridgepoint.regions import region
 
@@ -98,14 +99,14 @@ def prepare(task: Task) -> Function:
     Such as compiling or loading. That is fast as long as nothing was counted yet.
     """
     function = unpack_function(task.function)
-    with without_garbage_collection():
+    with not_collecting():
         loop_over(function, [task.arguments.unpack()])(2)
     return function
 
 
 def count(task: Task, function: Function) -> None:
     """Make the calls, marked to be counted."""
-    with without_garbage_collection():
+    with not_collecting():
         # All data are there before the first call: were they made in between, what calls allocate
         # would lie elsewhere in the many than in the few, and its traffic would remain.
         regions = []

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import gc
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -11,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain, count, cycle, islice, pairwise, repeat
 
+from ridgepoint.core.collecting import not_collecting
 from ridgepoint.profiling.calls.packing import Function
 from ridgepoint.profiling.repeats import wants_another
 
@@ -181,21 +180,9 @@ def _times(samples: Sequence[_Sample]) -> Times:
 
 def time_rounds(loop: Loop, rounds: int) -> tuple[float, float]:
     """Return wall-clock and CPU time of this many rounds, s."""
-    with without_garbage_collection():
+    with not_collecting():
         cpu_ns, wall_ns = time.process_time_ns(), time.perf_counter_ns()
         loop(rounds)
         wall_ns = time.perf_counter_ns() - wall_ns
         cpu_ns = time.process_time_ns() - cpu_ns
     return wall_ns / 1e9, cpu_ns / 1e9
-
-
-@contextlib.contextmanager
-def without_garbage_collection() -> Iterator[None]:
-    """Prevent garbage collection between calls."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()

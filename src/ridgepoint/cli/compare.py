@@ -16,7 +16,7 @@ from ridgepoint.core.errors import RidgepointError
 
 if TYPE_CHECKING:
     from ridgepoint.core.machine import Machine
-    from ridgepoint.kept.selecting import Selected
+    from ridgepoint.kept.lookup import Found
     from ridgepoint.models.comparing.gates import Gate, Judgement
     from ridgepoint.models.comparing.programs import ProgramComparison, Tolerances
     from ridgepoint.models.work import Metric
@@ -151,7 +151,7 @@ def command(
     return _status(judged, allow_unknown=allow_unknown)
 
 
-def _require_several(chosen: Sequence[Selected], records: Sequence[str]) -> None:
+def _require_several(chosen: Sequence[Found], records: Sequence[str]) -> None:
     if len(chosen) < 2:
         raise RidgepointError(
             f"cannot compare {records[0]!r}",
@@ -160,7 +160,7 @@ def _require_several(chosen: Sequence[Selected], records: Sequence[str]) -> None
         )
 
 
-def _require_one_kind(chosen: Sequence[Selected]) -> str:
+def _require_one_kind(chosen: Sequence[Found]) -> str:
     """Return whether all are machines, or all programs.
 
     Raises
@@ -185,9 +185,7 @@ def _require_one_kind(chosen: Sequence[Selected]) -> str:
     return first
 
 
-def _compare_machines(
-    chosen: Sequence[Selected], tolerance: float | None, *, as_json: bool
-) -> None:
+def _compare_machines(chosen: Sequence[Found], tolerance: float | None, *, as_json: bool) -> None:
     """Print how machines differ from the first; of clusters, their slowest nodes."""
     from ridgepoint.cli.output import check_fields, show_comparison
     from ridgepoint.core.documents import report
@@ -225,7 +223,7 @@ def tolerances(time_percent: float | None, count_percent: float | None) -> Toler
 
 
 def _compared(
-    chosen: Sequence[Selected],
+    chosen: Sequence[Found],
     *,
     metric: Metric | None,
     machine: Machine | None,

@@ -12,7 +12,6 @@ from ridgepoint.cli import common, completing
 
 if TYPE_CHECKING:
     from ridgepoint.core.machine import Machine
-    from ridgepoint.kept.archive import Archive
     from ridgepoint.kept.lookup import Found, Kept
     from ridgepoint.models.work import Metric
 
@@ -61,11 +60,11 @@ def command(
     from ridgepoint.core.documents import render
     from ridgepoint.kept.archive import Archive
     from ridgepoint.kept.files import replace_file
-    from ridgepoint.kept.lookup import machine_of
+    from ridgepoint.kept.lookup import found, machine_of
 
     _require_endings(outputs)
     with Archive(archive_path) as archive:
-        record = _record(archive, target)
+        record = found(archive, target)
     machine = None if machine_name is None else machine_of(machine_name, archive_path)
     if not isinstance(record.value, tuple):
         _require_program(record.title, metric, machine)
@@ -82,17 +81,6 @@ def command(
         common.print_json(_document(value, metric))
     elif not outputs:
         sys.stdout.write(_markdown(value, metric, title=_label(record)))
-
-
-def _record(archive: Archive, target: str | None) -> Found:
-    """Return the record that a user names, or the last one."""
-    from ridgepoint.kept.lookup import Found, found, kept_record, last_record
-
-    if target is not None:
-        return found(archive, target)
-    last = last_record(archive)
-    title = last.label or last.name
-    return Found(title=title, value=kept_record(archive, last), record=last)
 
 
 def _label(record: Found) -> str | None:

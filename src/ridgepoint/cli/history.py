@@ -14,7 +14,7 @@ from ridgepoint.cli.tables import beside, tables_option
 from ridgepoint.core.errors import RidgepointError
 
 if TYPE_CHECKING:
-    from ridgepoint.kept.selecting import Selected
+    from ridgepoint.kept.lookup import Found
     from ridgepoint.models.comparing.history import History
     from ridgepoint.models.comparing.programs import Program
 
@@ -96,7 +96,7 @@ def command(
         )
 
 
-def _chosen(names: Sequence[str], archive_path: Path | None) -> list[Selected]:
+def _chosen(names: Sequence[str], archive_path: Path | None) -> list[Found]:
     """Return the records of one name, or several records in their order."""
     from ridgepoint.kept.archive import Archive
     from ridgepoint.kept.selecting import of_record, selected, series
@@ -108,7 +108,7 @@ def _chosen(names: Sequence[str], archive_path: Path | None) -> list[Selected]:
         return [of_record(archive, record) for record in series(archive, name)]
 
 
-def _program(one: Selected) -> Program:
+def _program(one: Found) -> Program:
     from ridgepoint.core.measurement import Timing
     from ridgepoint.models.comparing.programs import program
 
@@ -121,7 +121,7 @@ def _program(one: Selected) -> Program:
     )
 
 
-def _label(one: Selected) -> str:
+def _label(one: Found) -> str:
     return str(one.record.id) if one.record is not None and one.record.id else one.title
 
 

@@ -93,22 +93,17 @@ def shown_records(
     archive: Archive, targets: tuple[str, ...], *, metric: Metric | None
 ) -> list[ShownRecord]:
     """Return the records that a user names, or the last one."""
-    from ridgepoint.kept.lookup import Found, found, kept_record, last_record
+    from ridgepoint.kept.lookup import found
     from ridgepoint.models.analysis import analyse
     from ridgepoint.show.page.records import ShownRecord
 
-    if targets:
-        named = [(target, found(archive, target)) for target in targets]
-    else:
-        last = last_record(archive)
-        value = kept_record(archive, last)
-        named = [("", Found(title=last.label or last.name, value=value, record=last))]
     shown: list[ShownRecord] = []
-    for target, each in named:
+    for target in targets or (None,):
+        each = found(archive, target)
         record, value = each.record, each.value
         _require_seconds(value)
         # Records in files have no number.
-        key = str(record.id) if record is not None and record.id else target
+        key = str(record.id) if record is not None and record.id else str(target)
         if any(other.key == key for other in shown):
             raise click.BadParameter(f"{target!r} is given twice; name each record once")
         shown.append(

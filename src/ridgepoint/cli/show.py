@@ -67,12 +67,10 @@ def command(
     from ridgepoint.core.documents import report
     from ridgepoint.core.measurement import Timing
     from ridgepoint.kept.archive import Archive
-    from ridgepoint.kept.lookup import kept, kept_record, last_record, machine_of
+    from ridgepoint.kept.lookup import kept, machine_of
 
     with Archive(archive_path) as archive:
-        kept_values = [kept(archive, target) for target in targets]
-        if not targets:
-            kept_values = [kept_record(archive, last_record(archive))]
+        kept_values = [kept(archive, target) for target in targets or (None,)]
         shown = _Shown(
             metric=metric,
             machine=machine_of(machine_names[0], archive_path) if machine_names else None,

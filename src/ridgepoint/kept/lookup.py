@@ -29,7 +29,8 @@ class Found:
     Parameters
     ----------
     title : str
-        The record's name, or else the command, or the machine's own name.
+        The record's name, or else the command, or the machine's own name. Among several that are
+        named together (`ridgepoint.kept.selecting`), what tells it from the others.
     value : Machine, MeasuredCluster, Timing, or tuple of Measurement and Machine or None
     record : Record or None
         Kind, date, label and note; of a record in a file the number is 0. None: a machine or a
@@ -95,34 +96,39 @@ def kept_cluster(archive: Archive, hosts: Collection[str]) -> tuple[int, Machine
     return None
 
 
-def kept(archive: Archive, text: str) -> Kept:
+def kept(archive: Archive, text: str | None) -> Kept:
     """Return the value that a user names; see `found`."""
     return found(archive, text).value
 
 
-def found(archive: Archive, text: str) -> Found:
+def found(archive: Archive, text: str | None) -> Found:
     """Return what a user names: a record, a file, a published machine, or its figures.
 
     Parameters
     ----------
     archive : Archive
-    text : str
+    text : str or None
         A number or a name in the archive; the path of a file that holds a machine, a cluster, or a
-        record that ``ridgepoint export`` wrote; or else as for `named_machine`.
+        record that ``ridgepoint export`` wrote; or else as for `named_machine`. None: the last
+        record.
 
     Raises
     ------
     RidgepointError
         If there is nothing of this name, or it cannot be read.
     """
+    if text is None:
+        return _found_record(archive, last_record(archive))
     if _is_given(text):
         machine = _given(text, may_be_per_cycle=True)
         return Found(title=machine.name, value=machine)
     record = _named(archive, text)
-    if record is not None:
-        title = record.label or record.name
-        return Found(title=title, value=kept_record(archive, record), record=record)
-    return _opened(text)
+    return _opened(text) if record is None else _found_record(archive, record)
+
+
+def _found_record(archive: Archive, record: Record) -> Found:
+    title = record.label or record.name
+    return Found(title=title, value=kept_record(archive, record), record=record)
 
 
 def kept_record(archive: Archive, record: Record) -> Kept:

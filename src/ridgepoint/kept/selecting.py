@@ -4,36 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from ridgepoint.core.errors import ArchiveRefused
 from ridgepoint.kept.archive import Archive
 from ridgepoint.kept.archive_record import Record
-from ridgepoint.kept.lookup import Kept, found, kept_record
+from ridgepoint.kept.lookup import Found, found, kept_record
 
 ALL = ".."
 """After a number or a name: the record and all later ones of the same program or machine."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Selected:
-    """A record, or what a file holds, under the name by which a reader tells it from others.
-
-    Parameters
-    ----------
-    title : str
-    value : Machine, MeasuredCluster, Timing, or tuple of Measurement and Machine or None
-    record : Record or None
-        Of a record in a file, its number is 0. None: a machine or a cluster from elsewhere.
-    """
-
-    title: str
-    value: Kept
-    record: Record | None = None
-
-
-def selected(archive: Archive, texts: Sequence[str]) -> list[Selected]:
+def selected(archive: Archive, texts: Sequence[str]) -> list[Found]:
     """Return what a user names, in that order, under titles that differ.
 
     Parameters
@@ -90,13 +73,13 @@ def series(archive: Archive, name: str) -> list[Record]:
     return [record for record in alike if record.kind == last]
 
 
-def of_record(archive: Archive, record: Record) -> Selected:
+def of_record(archive: Archive, record: Record) -> Found:
     """Return a record with its content."""
     title = f"record {record.id}" if record.label is None else record.label
-    return Selected(title=title, value=kept_record(archive, record), record=record)
+    return Found(title=title, value=kept_record(archive, record), record=record)
 
 
-def _of(archive: Archive, text: str) -> Iterator[Selected]:
+def _of(archive: Archive, text: str) -> Iterator[Found]:
     if text.endswith(ALL) and len(text) > len(ALL) and not Path(text).exists():
         yield from (of_record(archive, one) for one in series(archive, text.removesuffix(ALL)))
         return
@@ -105,10 +88,10 @@ def _of(archive: Archive, text: str) -> Iterator[Selected]:
         yield of_record(archive, named.record)
     else:  # a file, or a published machine
         title = Path(text).stem if Path(text).is_file() else named.title
-        yield Selected(title=title, value=named.value, record=named.record)
+        yield replace(named, title=title)
 
 
-def _told_apart(chosen: Sequence[Selected]) -> list[Selected]:
+def _told_apart(chosen: Sequence[Found]) -> list[Found]:
     """Return all with their numbers in the titles that several have."""
     titles = Counter(one.title for one in chosen)
     shown: Counter[str] = Counter()

@@ -487,6 +487,8 @@ def test_the_page_has_every_machine_in_table_and_panel():
         assert {row.subject for row in view.table.rows} <= keys == {one.name for one in fleet}
         assert all("\u202e" not in subject.name for subject in view.subjects)
     assert "<img src=x" not in html
+    least = {one.key: one.facts[0] for one in views[0].subjects}
+    assert [given.text for given in least["a"].inputs][1:] == ["1 GB / 10 GB/s = 100 ms"]
     time = [column.key for column in views[0].table.columns].index("time_s")
     last = views[0].table.rows[-1]
     assert (last.subject, last.cells[time].value, last.cells[time].text) == ("lacks", None, "–")

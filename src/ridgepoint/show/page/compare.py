@@ -32,7 +32,6 @@ from ridgepoint.show.page.build import page_of
 from ridgepoint.show.page.document import (
     Cell,
     Column,
-    Doubt,
     Fact,
     Input,
     PageDocument,
@@ -42,6 +41,7 @@ from ridgepoint.show.page.document import (
     View,
 )
 from ridgepoint.show.page.records import ShownRecord
+from ridgepoint.show.page.subjects import doubt
 from ridgepoint.show.tables.compare_table import part_name
 from ridgepoint.show.words import percent, printable
 
@@ -150,10 +150,7 @@ _Told = tuple[Subject, Mapping[str, Change], Sequence[str], float | None]
 
 
 def _subjects(comparison: ProgramComparison, key: str) -> Iterator[_Told]:
-    cautions = tuple(
-        Doubt(code=each.code, text=printable(f"{each.seen}; {each.remedy}"), matters=True)
-        for each in comparison.differences
-    )
+    cautions = tuple(doubt(caution, matters=True) for caution in comparison.differences)
     quantities = shown_quantities([comparison])
     whole = Subject(
         key=f"{key}/program",

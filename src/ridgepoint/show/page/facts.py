@@ -296,7 +296,7 @@ def _bound(placement: Placement) -> Iterator[Fact]:
         name="least time",
         text=format_si(float(bound.time_s), "s"),
         how=f"The longest of what each resource needs at its full rate on {on}.",
-        inputs=tuple(_needed(placement)),
+        inputs=tuple(needs(placement)),
         source=ROOFLINE,
     )
     limit = limit_text(placement)
@@ -349,10 +349,11 @@ def _efficiency(placement: Placement) -> Fact:
     )
 
 
-def _needed(placement: Placement) -> Iterator[Input]:
-    """Yield the time of each limit: its amount over its rate."""
+def needs(placement: Placement) -> Iterator[Input]:
+    """Yield the time of each limit, the longest first: its amount over its rate."""
     bound, machine = placement.bound, placement.machine
-    assert bound is not None
+    if bound is None:
+        return
     for name, seconds in sorted(bound.constraints_s.items(), key=lambda pair: -float(pair[1])):
         resource = RESOURCES.get(name)
         if name == COMPUTE or resource is None or not machine.knows(name):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ridgepoint.core.caution import Caution
@@ -25,16 +25,16 @@ from ridgepoint.show.page.document import (
     Column,
     ColumnKind,
     Control,
-    Doubt,
     Fact,
-    Input,
     Option,
     Row,
     Subject,
     Table,
     View,
 )
+from ridgepoint.show.page.facts import needs
 from ridgepoint.show.page.machine_facts import machine_facts
+from ridgepoint.show.page.subjects import doubt
 from ridgepoint.show.words import limit_text, printable, shown_name
 
 _METHOD = "docs/fleet.md"
@@ -105,11 +105,7 @@ def _program_view(program: ProgramOnFleet) -> View:
                     text=time_text(one),
                     how=f"the longest of the times that its demand needs at each ceiling: "
                     f"{limit_text(one.placement) or 'none is known'}",
-                    inputs=tuple(
-                        Input(name=shown_name(name) if name != "compute" else name,
-                              text=f"{float(seconds):.4g} s")
-                        for name, seconds in _times(one.placement.bound)
-                    ),
+                    inputs=tuple(needs(one.placement)),
                     source=_METHOD,
                 ),
                 cautions=one.cautions,
@@ -120,21 +116,13 @@ def _program_view(program: ProgramOnFleet) -> View:
     )  # fmt: skip
 
 
-def _times(bound: object) -> Iterator[tuple[str, float]]:
-    times = getattr(bound, "times_s", {})
-    yield from times.items()
-
-
 def _machine(member: Member, *facts: Fact, cautions: Sequence[Caution] = ()) -> Subject:
     return Subject(
         key=member.name,
         name=printable(member.name),
         kind="machine",
         facts=(*facts, *machine_facts(member.machine)),
-        cautions=tuple(
-            Doubt(code=one.code, text=printable(f"{one.seen}; {one.remedy}"), matters=True)
-            for one in cautions
-        ),
+        cautions=tuple(doubt(caution, matters=True) for caution in cautions),
     )
 
 

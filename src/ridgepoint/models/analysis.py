@@ -354,6 +354,21 @@ def analyse(
     )
 
 
+def analysed(result: Measurement | Placement | Analysis) -> Analysis:
+    """Return the analysis of a measured program, by all that a result of it says.
+
+    Parameters
+    ----------
+    result : Measurement, Placement or Analysis
+        A measurement alone has no bound; a placement keeps its machine, cores and unit of work.
+    """
+    if isinstance(result, Analysis):
+        return result
+    if isinstance(result, Measurement):
+        return analyse(result)
+    return analyse(result.measurement, result.machine, cores=result.cores, metric=result.metric)
+
+
 def place(
     measurement: Measurement,
     machine: Machine,

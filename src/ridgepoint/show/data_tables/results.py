@@ -9,7 +9,7 @@ from ridgepoint.core.machine import Machine
 from ridgepoint.core.measured_cluster import MeasuredCluster
 from ridgepoint.core.measurement import Measurement
 from ridgepoint.core.table import Table
-from ridgepoint.models.analysis import Analysis, analyse
+from ridgepoint.models.analysis import Analysis, analysed
 from ridgepoint.models.comparing.history import History
 from ridgepoint.models.comparing.machines import MachineComparison
 from ridgepoint.models.comparing.programs import ProgramComparison
@@ -42,20 +42,8 @@ def _(value: Table) -> Sequence[Table]:
 
 
 @tables_of.register
-def _(value: Analysis) -> Sequence[Table]:
-    return run_tables(value)
-
-
-@tables_of.register
-def _(value: Measurement) -> Sequence[Table]:
-    return run_tables(analyse(value))
-
-
-@tables_of.register
-def _(value: Placement) -> Sequence[Table]:
-    return run_tables(
-        analyse(value.measurement, value.machine, cores=value.cores, metric=value.metric)
-    )
+def _(value: Measurement | Placement | Analysis) -> Sequence[Table]:
+    return run_tables(analysed(value))
 
 
 @tables_of.register

@@ -8,7 +8,7 @@ from ridgepoint.core.errors import RidgepointError
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measured_cluster import MeasuredCluster
 from ridgepoint.core.measurement import Measurement, Timing
-from ridgepoint.models.analysis import Analysis, analyse
+from ridgepoint.models.analysis import Analysis, analyse, analysed
 from ridgepoint.models.placement import Placement
 from ridgepoint.show.page.assemble import write_page
 from ridgepoint.show.page.build import page_of
@@ -72,9 +72,9 @@ def report(
 def _shown(result: object, machine: Machine | None) -> Shown:
     if isinstance(result, Measurement):
         return analyse(result, machine)
-    if isinstance(result, Placement):
-        return analyse(result.measurement, result.machine, cores=result.cores, metric=result.metric)
-    if isinstance(result, Analysis | Machine | MeasuredCluster | Timing):
+    if isinstance(result, Placement | Analysis):
+        return analysed(result)
+    if isinstance(result, Machine | MeasuredCluster | Timing):
         return result
     raise TypeError(
         f"cannot report a {type(result).__name__}: give machines, clusters, measurements, "

@@ -13,7 +13,7 @@ from ridgepoint.core.measurement import Measurement
 from ridgepoint.core.resources import RESOURCES
 from ridgepoint.core.table import Table
 from ridgepoint.core.units import format_si
-from ridgepoint.models.analysis import Analysis, analyse
+from ridgepoint.models.analysis import Analysis, analysed
 from ridgepoint.models.comparing.history import History
 from ridgepoint.models.comparing.machines import MachineComparison
 from ridgepoint.models.comparing.programs import ProgramComparison
@@ -53,20 +53,8 @@ def _(value: Machine) -> RenderableType:
 
 
 @report_of.register
-def _(value: Measurement) -> RenderableType:
-    return run_table.run(analyse(value))
-
-
-@report_of.register
-def _(value: Analysis) -> RenderableType:
-    return run_table.run(value)
-
-
-@report_of.register
-def _(value: Placement) -> RenderableType:
-    return run_table.run(
-        analyse(value.measurement, value.machine, cores=value.cores, metric=value.metric)
-    )
+def _(value: Measurement | Placement | Analysis) -> RenderableType:
+    return run_table.run(analysed(value))
 
 
 @report_of.register

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -61,7 +61,7 @@ def ridgeline_chart(
     limits = _frame(ridgeline, trajectories, plane)
     dots, beyond, paths = [], [], []
     for trajectory in trajectories:
-        own = [_dot(trajectory, index, limits, plane) for index in range(len(trajectory.labels))]
+        own = list(_dots(trajectory, limits, plane))
         named = _evenly(len(own), _MOST_DOTS)
         # Only single points are drawn in full, a few with names; a trajectory has its path.
         dots += [
@@ -222,35 +222,41 @@ def _frame(ridgeline: Ridgeline, trajectories: Sequence[Trajectory], plane: Plan
     return limits[0], limits[1]
 
 
-def _dot(trajectory: Trajectory, index: int, limits: Frame, plane: Plane) -> tuple[Mark, str]:
-    """Return a unit of work as a mark, and why it is drawn at the edge; empty: it is not."""
+def _dots(trajectory: Trajectory, limits: Frame, plane: Plane) -> Iterator[tuple[Mark, str]]:
+    """Yield units of work as marks, and why each is drawn at the edge; empty: it is not."""
     placed = trajectory.placed
-    x = float(np.atleast_1d(plane.x_of(placed))[index])
-    y = float(np.atleast_1d(placed.arithmetic_intensity)[index])
-    edge: Edge | None = None
-    why = []
     amounts = {
         "work": placed.work, "memory bytes": placed.memory_bytes,
         f"{plane.link} bytes": placed.bytes_of(plane.link),
     }  # fmt: skip
-    why = [f"no {name}" for name, each in amounts.items() if not np.atleast_1d(each)[index]]
-    (left, right), (bottom, top) = limits
-    # 0 / 0: without bytes over a link the link is no limit, as at the far right.
-    x = math.inf if math.isnan(x) else x
-    y = math.inf if math.isnan(y) else y
+    lacking = {f"no {name}": np.atleast_1d(each) == 0 for name, each in amounts.items()}
+    places = zip(
+        np.atleast_1d(plane.x_of(placed)).tolist(),
+        np.atleast_1d(placed.arithmetic_intensity).tolist(),
+        strict=True,
+    )
+    named = zip(places, trajectory.labels, placed.limiters, strict=True)
+    for index, (place, label, regions) in enumerate(named):
+        # 0 / 0: without bytes over a link the link is no limit, as at the far right.
+        x, y = (math.inf if math.isnan(each) else each for each in place)
+        at, edge = _within((x, y), limits)
+        why = [reason for reason, lacks in lacking.items() if lacks[index]]
+        why = why or [f"{plane.name} {shown_intensity(x)}, I_A {shown_intensity(y)}"]
+        is_finite = edge is not None and 0 < x < math.inf and 0 < y < math.inf
+        beyond = (x, y) if is_finite else None
+        dot = region_mark(regions, at, printable(label), edge=edge, beyond=beyond)
+        yield dot, ", ".join(why) if edge else ""
+
+
+def _within(place: Place, limits: Frame) -> tuple[Place, Edge | None]:
+    """Return where a point is drawn, and beyond which edge it lies; None: it lies within."""
+    (x, y), ((left, right), (bottom, top)) = place, limits
+    edge: Edge | None = None
     if not left <= x <= right:
         edge = "left" if x < left else "right"
     elif not bottom <= y <= top:
         edge = "bottom" if y < bottom else "top"
-    if edge is not None and not why:
-        why = [f"{plane.name} {shown_intensity(x)}, I_A {shown_intensity(y)}"]
-    at = (min(max(x, left), right), min(max(y, bottom), top))
-    label = printable(trajectory.labels[index])
-    is_finite = edge is not None and 0 < x < math.inf and 0 < y < math.inf
-    dot = region_mark(
-        placed.limiters[index], at, label, edge=edge, beyond=(x, y) if is_finite else None
-    )
-    return dot, ", ".join(why) if edge else ""
+    return (min(max(x, left), right), min(max(y, bottom), top)), edge
 
 
 def region_mark(

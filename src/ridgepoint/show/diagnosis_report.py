@@ -11,7 +11,7 @@ from ridgepoint.core.measured_cluster import MeasuredCluster
 from ridgepoint.core.measurement import Timing
 from ridgepoint.models.diagnosis import Diagnosis
 from ridgepoint.models.machine_diagnosis import MachineDiagnosis, diagnose_machine, slow_nodes
-from ridgepoint.show.diagnosis_markdown import certainty_sentences, evidence, verdict_sentences
+from ridgepoint.show.diagnosis_text import certainty_sentences, evidence, verdict_sentences
 
 
 def diagnosis_report(diagnosis: Diagnosis) -> dict[str, Any]:

@@ -213,13 +213,10 @@ def _compare_machines(chosen: Sequence[Found], tolerance: float | None, *, as_js
 
 def tolerances(time_percent: float | None, count_percent: float | None) -> Tolerances:
     """Return the tolerances that a user gives in per cent, or the usual ones."""
-    from ridgepoint.models.comparing.changes import COUNT_TOLERANCE, TIME_TOLERANCE
     from ridgepoint.models.comparing.programs import Tolerances
 
-    return Tolerances(
-        time=TIME_TOLERANCE if time_percent is None else time_percent / 100,
-        count=COUNT_TOLERANCE if count_percent is None else count_percent / 100,
-    )
+    time, count = (None if each is None else each / 100 for each in (time_percent, count_percent))
+    return Tolerances.of(time, count)
 
 
 def _compared(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ridgepoint.kept.lookup import Found
     from ridgepoint.models.comparing.history import History
     from ridgepoint.models.comparing.programs import Program
+    from ridgepoint.show.chart import Chart, Page
 
 
 def _quantities(
@@ -70,6 +71,7 @@ def command(
     A change is told apart from noise as by 'ridgepoint compare', and confirmed by the record after.
     """
     from ridgepoint.models.comparing.history import history
+    from ridgepoint.show.compare_report import history_report
     from ridgepoint.show.data_tables.history import history_tables
 
     common.require_figure_endings(outputs)
@@ -82,7 +84,7 @@ def command(
     labels = [_label(one) for one in chosen]
     with beside(lambda: history_tables(histories, labels)) as is_shown:
         if as_json:
-            common.print_json(_document(histories, labels))
+            common.print_json(history_report(histories, labels))
         elif is_shown:
             _show(histories, labels, title=names[0])
     if outputs:
@@ -138,15 +140,9 @@ def _show(histories: Sequence[History], labels: Sequence[str], *, title: str) ->
             show_plot(history_chart(history, labels, title=title), stderr=False)
 
 
-def _picture(histories: Sequence[History], labels: Sequence[str], *, title: str) -> Any:
+def _picture(histories: Sequence[History], labels: Sequence[str], *, title: str) -> Chart | Page:
     from ridgepoint.show.chart import Page
     from ridgepoint.show.charts.history import history_chart
 
     charts = tuple(history_chart(history, labels, title=title) for history in histories)
     return charts[0] if len(charts) == 1 else Page(charts=charts)
-
-
-def _document(histories: Sequence[History], labels: Sequence[str]) -> dict[str, Any]:
-    from ridgepoint.show.compare_report import history_report
-
-    return history_report(histories, labels)

@@ -15,7 +15,7 @@ from ridgepoint.core.price import Price
 from ridgepoint.core.toml import open_table
 from ridgepoint.kept.archive import Archive, ArchivePath, Record
 from ridgepoint.kept.archive_refusals import not_counted
-from ridgepoint.kept.lookup import found, kept_record
+from ridgepoint.kept.lookup import found
 from ridgepoint.models.fleet import (
     Member,
     nodes_of,
@@ -160,21 +160,13 @@ def members(archive: Archive, targets: Sequence[str]) -> tuple[Member, ...]:
     RidgepointError
         If one of them is a program, or cannot be read; if two have one name; if there is none.
     """
-    named = []
-    for target in targets:
-        one = found(archive, target)
-        named.append((one.title, target, one.value))
-    if not targets:
-        named = [
-            (record.label or record.name, str(record.id), kept_record(archive, record))
-            for record in _last_of_each(archive)
-        ]
     every: list[Member] = []
-    for name, target, value in named:
-        if isinstance(value, Machine):
-            every.append(Member(name=name, machine=value))
-        elif isinstance(value, MeasuredCluster):
-            every.extend(nodes_of(value, name))
+    for target in targets or [str(record.id) for record in _last_of_each(archive)]:
+        named = found(archive, target)
+        if isinstance(named.value, Machine):
+            every.append(Member(name=named.title, machine=named.value))
+        elif isinstance(named.value, MeasuredCluster):
+            every.extend(nodes_of(named.value, named.title))
         else:
             raise RidgepointError(
                 f"cannot compare {target!r} with machines",

@@ -13,7 +13,6 @@ from ridgepoint.models.comparing.gates import Judgement, judge, quantity_of, rea
 from ridgepoint.models.comparing.history import History, history
 from ridgepoint.models.comparing.machines import MachineComparison
 from ridgepoint.models.comparing.programs import (
-    USUAL,
     Program,
     ProgramComparison,
     Tolerances,
@@ -74,7 +73,7 @@ def compare(
     if isinstance(before, Machine) or isinstance(after, Machine):
         kinds = " and ".join(type(each).__name__ for each in (before, after))
         raise TypeError(f"compare takes two machines or two programs, got {kinds}")
-    tolerances = _tolerances(tolerance, count_tolerance)
+    tolerances = Tolerances.of(tolerance, count_tolerance)
     sides = (_program("before", before), _program("after", after))
     return compare_programs(*sides, tolerances=tolerances)
 
@@ -105,7 +104,7 @@ def history_of(
     if not results:
         raise ValueError("results must hold at least one measurement")
     programs = [_program(str(number), each) for number, each in enumerate(results, start=1)]
-    tolerances = _tolerances(tolerance, count_tolerance)
+    tolerances = Tolerances.of(tolerance, count_tolerance)
     return history(programs, quantity_of(quantity), tolerances=tolerances)
 
 
@@ -124,13 +123,6 @@ def check_gate(comparison: ProgramComparison, gate: str) -> Judgement:
         If it states no gate; in the message, the text after the semicolon says what to write.
     """
     return judge(read_gate(gate), comparison)
-
-
-def _tolerances(time: float | None, count: float | None) -> Tolerances:
-    return Tolerances(
-        time=USUAL.time if time is None else time,
-        count=USUAL.count if count is None else count,
-    )
 
 
 def _program(title: str, value: Comparable) -> Program:

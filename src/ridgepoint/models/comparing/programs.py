@@ -68,6 +68,14 @@ class Tolerances:
             if not 0 <= getattr(self, name) < float("inf"):
                 raise ValueError(f"{name} must be >= 0 and finite, got {getattr(self, name)!r}")
 
+    @classmethod
+    def of(cls, time: float | None, count: float | None) -> Tolerances:
+        """Return tolerances; None: the usual one."""
+        return cls(
+            time=TIME_TOLERANCE if time is None else time,
+            count=COUNT_TOLERANCE if count is None else count,
+        )
+
 
 USUAL = Tolerances()
 

@@ -119,3 +119,15 @@ def test_balances_and_growth_are_ratios_of_rates():
 
     assert balances["dram"] == pytest.approx(400e9 / 20e9)
     assert growths == pytest.approx({"fp64": 4.0, "dram": 2.0})
+
+
+def test_ceilings_are_the_rates_that_roofs_are_made_of():
+    """A store of 10 GB/s reads each line first: 20 GB/s move, so 900 MB need 45 ms."""
+    others = [one for one in MACHINE.ceilings if one.resource != "dram"]
+    store = replace(ceiling("dram", 10e9, name="store"), read_share=1.0, write_share=1.0)
+    found = diagnosed(asking("dram"), replace(MACHINE, ceilings=(*others, store)))
+
+    rates = {one.resource: one.rate.median for one in found.ceilings if one.name == "store"}
+    assert rates["dram"] == 20e9
+    assert rates["dram_read"] == 10e9
+    assert float(found.analysis.placement.bound.times_s["dram"]) == pytest.approx(0.9e9 / 10e9)

@@ -220,6 +220,13 @@ class Ceiling:
             return None
         return (_FLOP_OF_FMA if operation == "fma" else 1.0) / self.rate.median
 
+    @property
+    def moved_share(self) -> float | None:
+        """Bytes moved per byte of its rate, both ways; None: not known, or not of memory."""
+        if self.read_share is None or self.write_share is None:
+            return None
+        return self.read_share + self.write_share
+
     def rate_of(self, resource: Resource) -> Estimate | None:
         """Return how fast this pattern moves a resource, or None if it does not tell.
 

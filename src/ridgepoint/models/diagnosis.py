@@ -11,6 +11,7 @@ from ridgepoint.core.caution import Caution
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Ceiling, Machine
 from ridgepoint.core.measurement import Measurement
+from ridgepoint.core.resources import RESOURCES
 from ridgepoint.models.advice import Advice
 from ridgepoint.models.analysis import Analysis
 from ridgepoint.models.causes import Cause, Standing, run_again
@@ -88,7 +89,11 @@ class Diagnosis:
 
     @property
     def ceilings(self) -> tuple[Ceiling, ...]:
-        """The ceilings behind its roofs: the fastest for each limit, at the next core counts."""
+        """The ceilings behind its roofs: the fastest for each limit, at the next core counts.
+
+        Each is of the limit, and its rate is what moves there: roofs are made of that. A pattern's
+        own rate leaves out the lines that its stores fetch.
+        """
         placement = self.analysis.placement
         if placement is None or placement.bound is None:
             return ()
@@ -101,7 +106,7 @@ class Diagnosis:
         ]
         return tuple(
             dict.fromkeys(
-                ceiling
+                _of_limit(ceiling, name)
                 for name in dict.fromkeys(names)
                 for ceiling in nearest_ceilings(placement.machine, name, placement.cores)
             )
@@ -265,6 +270,18 @@ def _reaching(machine: Machine, end: int) -> Machine:
             else replace(ceiling, rate=Estimate([spread(ceiling.rate)[end]]))
             for ceiling in machine.ceilings
         ),
+    )
+
+
+def _of_limit(ceiling: Ceiling, name: str) -> Ceiling:
+    """Return a ceiling with the rate at which its pattern moves a resource."""
+    rate = ceiling.rate_of(RESOURCES[name])
+    if rate is None or ceiling.rate is None:
+        return ceiling
+    moved = rate.median / ceiling.rate.median
+    theory = None if ceiling.theoretical is None else ceiling.theoretical * moved
+    return replace(
+        ceiling, resource=name, rate=rate, theoretical=theory, read_share=None, write_share=None
     )
 
 

@@ -84,7 +84,7 @@ def _ceilings(diagnosis: Diagnosis) -> Iterator[str]:
     rows = [ceiling_row(ceiling) for ceiling in diagnosis.ceilings]
     if not rows:
         return
-    yield "The ceilings that these roofs are of:"
+    yield "The ceilings that these roofs are of, by what moves at each level:"
     yield ""
     yield from table(CEILINGS, rows, right=CEILING_NUMBERS)
     yield ""

@@ -37,6 +37,11 @@ _MARKED = re.compile(rf" \((?:among those )?marked {MARK}\)")
 
 CEILING_NUMBERS = ("samples", "of theory")
 
+_MOVED = (
+    "Rates are of the bytes that a pattern loads and stores. More may move, such as lines that are "
+    "read before a store writes them, and roofs are made of all that moves."
+)
+
 
 def ceiling_row(ceiling: Ceiling) -> tuple[str, ...]:
     """Return a ceiling as a row of `CEILINGS`."""
@@ -87,9 +92,9 @@ def _verdict(diagnosis: MachineDiagnosis) -> Iterator[str]:
         f"{len(found)} {what}"
         for kind, what in (
             ("as in theory", "reach theory"),
-            ("below theory", "are below it"),
-            ("above theory", "are above it"),
-            ("no theory", "have none known"),
+            ("below theory", "are below theory"),
+            ("above theory", "are above theory"),
+            ("no theory", "have no known theoretical rate"),
             ("unknown", "could not be measured"),
         )
         if (found := diagnosis.by(kind))  # type: ignore[arg-type]
@@ -163,6 +168,10 @@ def _of_machine(
     rows = [ceiling_row(judged.ceiling) for judged in diagnosis.ceilings]
     yield from table(CEILINGS, rows, right=CEILING_NUMBERS)
     yield ""
+    moved = [judged.ceiling.moved_share for judged in diagnosis.ceilings]
+    if any(share not in {None, 1.0} for share in moved):
+        yield _MOVED
+        yield ""
     yield "## Against theory"
     yield ""
     yield from _against(diagnosis)

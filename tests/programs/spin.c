@@ -1,8 +1,8 @@
-/* Functions of known CPU time: the kernel's clock of the thread says when each is done.
+/* Functions of known CPU time of their own: rounds of additions, each of them timed.
  *
  * usage: spin two|threads|family HEAVY LIGHT, spin library HEAVY LIGHT FILE
  *
- * Seconds of CPU time in heavy() and in light(): one after the other; at the same time in two
+ * Seconds in heavy() and in light(), without what the kernel did for others meanwhile: one after the other; at the same time in two
  * threads; light() in a child that executes this program anew; light() of a library that dlopen
  * finds, compiled of this file with -DLIBRARY.
  */
@@ -16,21 +16,31 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ROUND 50000 /* some 50 us: reading the clock is a hundredth of it */
+#define ROUND 5000 /* some 7 us: reading the clock, without the kernel, is a hundredth of it */
 
-static double cpu_s(void) {
+static double now_s(void) {
     struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    clock_gettime(CLOCK_MONOTONIC, &now);
     return now.tv_sec + now.tv_nsec * 1e-9;
 }
 
+/* The kernel's clock of a thread goes on while it serves packets and interrupts of others, and what
+ * it accounts to user mode is a guess at its ticks. So a round that took more than twice the mean
+ * of those before was interrupted, by the kernel or another process, and counts as that much. */
 #define SPIN(seconds)                                                     \
     do {                                                                  \
-        const double until = cpu_s() + (seconds);                         \
-        volatile double sum = 0;                                          \
-        do {                                                              \
+        volatile double kept;                                             \
+        double own = 0, before = now_s();                                 \
+        for (int rounds = 0; own < (seconds); rounds++) {                 \
+            double sum = rounds;                                          \
             for (int i = 0; i < ROUND; i++) sum = sum + 1;                \
-        } while (cpu_s() < until);                                        \
+            kept = sum;                                                   \
+            const double now = now_s(), took = now - before;              \
+            const double most = rounds ? 2 * own / rounds : took;         \
+            own += took < most ? took : most;                             \
+            before = now;                                                 \
+        }                                                                 \
+        (void)kept;                                                       \
     } while (0)
 
 #ifdef LIBRARY

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ridgepoint.core.errors import MeterUnavailable
+from ridgepoint.host.watchdog import watchdog
 from ridgepoint.meters.sampling.event import attribute, breakpoint_attribute, online_cpus
 from ridgepoint.meters.sampling.records import Record, records
 from ridgepoint.meters.sampling.ring import BESIDE_PAGES, DATA_PAGES, FEW_PAGES, Ring
@@ -85,6 +86,9 @@ def recording(
     MeterUnavailable
         If the kernel allows none of it.
     """
+    # A watchdog that began within would inherit the events, and where the kernel lends it those
+    # of this thread, the program that begins next would get none that wake.
+    watchdog()
     with contextlib.ExitStack() as stack:
         ended = threading.Event()
         rings: dict[tuple[int, int], Ring] = {}

@@ -74,6 +74,7 @@ export class ViewPart {
     this.#panel = panelOf(view, store);
     const places = view.charts.map(() => make("div", { class: "chart", tabindex: -1 }));
     const hasPanel = view.subjects.length > 0 || view.notes.length > 0;
+    const isBeside = hasPanel && places.length > 0;
     this.element.append(
       make(
         "header",
@@ -85,8 +86,10 @@ export class ViewPart {
       controlsOf(view, store) ?? "",
       make(
         "div",
-        { class: hasPanel ? "plane" : "plane alone" },
-        make("div", { class: places.length > 2 ? "charts several" : "charts" }, ...places),
+        { class: isBeside ? "plane" : "plane alone" },
+        places.length > 0
+          ? make("div", { class: places.length > 2 ? "charts several" : "charts" }, ...places)
+          : null,
         hasPanel ? this.#panel : null,
       ),
       this.#table?.element ?? "",

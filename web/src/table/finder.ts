@@ -70,21 +70,22 @@ export function changeSlider(view: View, table: Table, store: ViewStore): HTMLEl
   );
 }
 
-/** Returns boxes that hide columns; null: there are few. The column of names is always shown. */
+/** Returns boxes that hide columns, with what these hold; null: there are few. Names always stay. */
 export function columnBoxes(
   table: Table,
   kept: number,
   hide: (column: number, isHidden: boolean) => void,
 ): HTMLElement | null {
   if (table.columns.length < 6) return null;
-  const boxes = table.columns.flatMap(({ title }, at) => {
+  const boxes = table.columns.flatMap(({ title, help }, at) => {
     if (at === kept) return [];
     const box = make("input", {
       type: "checkbox",
       checked: true,
       change: () => hide(at, !box.checked),
     });
-    return make("label", {}, box, title);
+    const about = help ? make("span", { class: "about" }, help) : null;
+    return make("label", {}, box, title, about);
   });
   return make(
     "details",

@@ -56,7 +56,9 @@ def fleet_views(
                 key="outliers",
                 kind="fleet",
                 title="Out of line",
-                table=page_table(outliers_table(models), subject="machine"),
+                table=page_table(
+                    outliers_table(models), name="ceilings out of line", subject="machine"
+                ),
                 subjects=tuple(_machine(member) for member in members),
                 notes=tuple(outlier_lines(models)),
             )
@@ -80,7 +82,9 @@ def _ceilings_view(members: Sequence[Member], ranking: Ranking) -> View:
                 exclusive=True,
             ),
         ),
-        table=page_table(ranks_table(known), subject="machine", tag="resource"),
+        table=page_table(
+            ranks_table(known), name="machines and ceilings", subject="machine", tag="resource"
+        ),
         subjects=tuple(_machine(member) for member in members),
         notes=(
             "A rank is 1 plus the number of machines whose 95 % interval lies wholly above; a "
@@ -95,7 +99,7 @@ def _program_view(program: ProgramOnFleet) -> View:
         kind="fleet",
         title="Where it would run best",
         charts=(replace(program_chart(program), notes=()),),
-        table=page_table(placements_table(program), subject="machine"),
+        table=page_table(placements_table(program), name="the program there", subject="machine"),
         subjects=tuple(
             _machine(
                 one.member,
@@ -126,12 +130,14 @@ def _machine(member: Member, *facts: Fact, cautions: Sequence[Caution] = ()) -> 
     )
 
 
-def page_table(table: DataTable, *, subject: str = "", tag: str = "") -> Table:
+def page_table(table: DataTable, *, name: str, subject: str = "", tag: str = "") -> Table:
     """Return a table of raw values as the page shows it, with an interval beside its value.
 
     Parameters
     ----------
     table : ridgepoint.core.table.Table
+    name : str
+        Heading.
     subject : str
         Key of the column that holds the key of each row's subject; empty: there is none.
     tag : str
@@ -139,7 +145,7 @@ def page_table(table: DataTable, *, subject: str = "", tag: str = "") -> Table:
     """
     columns = shown_columns(table)
     return Table(
-        name=table.name,
+        name=name,
         columns=tuple(
             Column(
                 key=column.key,

@@ -74,11 +74,16 @@ def pipeline_view(
 
 def _columns(unit: str) -> Iterator[Column]:
     yield Column(key="stage", title="stage")
-    yield Column(key=f"work_{unit.lower()}", title="W", unit=unit, kind="number")
-    yield Column(key="intensity", title="I", unit=f"{unit}/byte", kind="number")
-    yield Column(key="time_s", title="T", unit="s", kind="number")
+    yield Column(key=f"work_{unit.lower()}", title="W", unit=unit, kind="number", help="Work.")
+    yield Column(
+        key="intensity", title="I", unit=f"{unit}/byte", kind="number", help="Intensity: W / Q."
+    )
+    yield Column(key="time_s", title="T", unit="s", kind="number", help="Time of the stage.")
     yield Column(key="share", title="time", kind="share", help="Of all stages.")
-    yield Column(key="performance_per_s", title="P", unit=f"{unit}/s", kind="number")
+    yield Column(
+        key="performance_per_s", title="P", unit=f"{unit}/s", kind="number",
+        help="Performance: W / T.",
+    )  # fmt: skip
     yield Column(key="bytes_per_s", title="bandwidth", unit="B/s", kind="number")
     yield Column(
         key="efficiency", title="of roof", kind="share",

@@ -128,10 +128,13 @@ def _ranks(record: ShownRecord, analysis: Analysis, ranks: Sequence[Rank], title
         Column(key="rank", title="rank", kind="number"),
         Column(key="host", title="node"),
         Column(key="runtime_s", title="T", unit="s", kind="number", help="Runtime, the median."),
-        Column(key="in_mpi_s", title="in MPI", unit="s", kind="number"),
+        Column(key="in_mpi_s", title="in MPI", unit="s", kind="number",
+               help="Time in calls of MPI, the median."),
         Column(key="mpi_share", title="in MPI", kind="share", help="Of its runtime."),
-        Column(key=f"work_{unit.lower()}", title="W", unit=unit, kind="number"),
-        Column(key="dram_bytes", title="Q DRAM", unit="B", kind="number"),
+        Column(key=f"work_{unit.lower()}", title="W", unit=unit, kind="number",
+               help="Work that was counted."),
+        Column(key="dram_bytes", title="Q DRAM", unit="B", kind="number",
+               help="Bytes moved at DRAM, in both directions."),
         Column(key="sent_bytes", title="sent", unit="B", kind="number",
                help="By point-to-point calls."),
         Column(key="calls", title="MPI calls", kind="number"),
@@ -336,7 +339,9 @@ def _runs_table(records: Sequence[tuple[ShownRecord, Estimate]]) -> Table:
         columns=(
             Column(key="record", title="record"),
             Column(key="run", title="run", kind="number"),
-            Column(key="runtime_s", title="T", unit="s", kind="number"),
+            Column(
+                key="runtime_s", title="T", unit="s", kind="number", help="Runtime of this run."
+            ),
         ),
         rows=tuple(
             Row(

@@ -186,7 +186,8 @@ def _table(pairs: Sequence[tuple[ShownRecord, MeasuredScaling]], key: str) -> Ta
         columns=(
             Column(key="record", title="record"),
             Column(key="cores", title="cores", kind="number"),
-            Column(key="runtime_s", title="T", unit="s", kind="number"),
+            Column(key="runtime_s", title="T", unit="s", kind="number",
+                   help="Runtime, the median."),
             Column(key="speed_up", title="speed-up", kind="number"),
             Column(key="efficiency", title="efficiency", kind="share",
                    help="Speed-up over the ratio of the cores."),

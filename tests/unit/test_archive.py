@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from cluster_inputs import CLUSTER
 from core_inputs import MACHINE, MEASUREMENT
+from full_disk import run_where_little_fits
 
 from ridgepoint.core.documents import encode
 from ridgepoint.core.errors import ArchiveRefused, InvalidDocument, RidgepointError
@@ -757,9 +758,7 @@ def test_a_path_through_a_file_is_refused(kept):
 
 def test_a_full_disk_is_refused_and_nothing_kept_is_lost(tmp_path):
     """A file system of 256 KiB fills up: the record that failed is undone, the others are read."""
-    script = f"""
-mount -t tmpfs -o size=256k none {tmp_path} || exit 77
-exec {sys.executable} - <<'PY'
+    program = f"""
 from core_inputs import MACHINE
 from ridgepoint.kept.archive import Archive
 from ridgepoint.core.errors import ArchiveRefused
@@ -772,17 +771,7 @@ with Archive("{tmp_path}/archive.sqlite3") as archive:
         print(refusal)
     assert len(archive.records()) == last > 10
     assert archive.machine(last) == MACHINE
-PY
 """
-    done = subprocess.run(
-        ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script],
-        cwd=Path(__file__).parent,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode != 0 and "Traceback" not in done.stderr:
-        pytest.skip(f"no small file system can be mounted here: {done.stderr.strip()}")
+    printed = run_where_little_fits(program, tmp_path)
 
-    assert done.returncode == 0, done.stderr
-    assert "the disk is full; make room" in done.stdout
+    assert "the disk is full; make room" in printed

@@ -73,7 +73,7 @@ def _one(
     yield from _amounts(comparison)
     yield ""
     for parts in (comparison.regions, comparison.functions):
-        yield from _parts(parts, threshold)
+        yield from _parts(parts, threshold, (comparison.before.title, comparison.after.title))
     yield from _details(comparison)
 
 
@@ -96,9 +96,9 @@ def _amounts(comparison: ProgramComparison) -> Iterator[str]:
     yield from table(columns, rows, right=columns[1:-1])
 
 
-def _parts(parts: PartChanges, threshold: float) -> Iterator[str]:
+def _parts(parts: PartChanges, threshold: float, titles: tuple[str, str]) -> Iterator[str]:
     listed = [change for change in parts.matched if change.weight >= threshold][:MOST_PARTS]
-    rest = list(rest_lines(parts, threshold=threshold, most=MOST_PARTS))
+    rest = list(rest_lines(parts, threshold=threshold, most=MOST_PARTS, sides=titles))
     if not listed and not rest:
         return
     differ = f"{len(listed)} {parts.kind}s differ"

@@ -135,7 +135,7 @@ class ProgramMarks:
                 face="pale" if part.place.is_timed else "hollow",
                 x_interval=_across(point, x_limits),
                 y_interval=(point.low, point.high) if point.low < point.high else None,
-                size=math.sqrt(_SMALLEST + _GROWTH * (part.share or 0.0)),
+                size=disc_size(part.share),
                 edge="right" if math.isinf(point.intensity) else None,
                 is_alarming=part.place.roof is not None,
                 label=Label(text=name, rank=rank),
@@ -232,3 +232,8 @@ def _across(point: Point, x_limits: Interval) -> Interval | None:
         return None
     low, high = point.intensity_range.ends
     return min(low, x_limits[1]), min(high, x_limits[1])
+
+
+def disc_size(share: float | None) -> float:
+    """Return the size of a part's mark over that of a program's, by its share of the time."""
+    return math.sqrt(_SMALLEST + _GROWTH * min(share or 0.0, 1.0))

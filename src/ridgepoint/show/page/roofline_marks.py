@@ -15,7 +15,7 @@ from ridgepoint.models.roofs import shown_roofs, with_own_roofs
 from ridgepoint.models.work import WORK_UNITS
 from ridgepoint.show.chart import Interval, Label, Line, Mark, Tags
 from ridgepoint.show.charts.parts import MOST_FUNCTIONS
-from ridgepoint.show.charts.program_marks import SHAPES, letter_of
+from ridgepoint.show.charts.program_marks import SHAPES, disc_size, letter_of
 from ridgepoint.show.charts.roof_lines import RANK_OF_REST
 from ridgepoint.show.page.records import ShownRecord
 from ridgepoint.show.page.subjects import Part
@@ -28,8 +28,6 @@ from ridgepoint.show.words import (
     shown_name,
 )
 
-_SMALLEST, _GROWTH = 0.36, 1.6
-"""Areas of discs over that of the usual mark: for no share of the time, and added for all."""
 _WAYS: dict[Direction, str] = {"read": " read", "write": " written"}
 
 
@@ -131,7 +129,7 @@ def _mark(
         face=("full" if is_dram else "hollow") if is_whole else "pale",
         x_interval=(min(ends[0], x_limits[1]), min(ends[1], x_limits[1])) if ends else None,
         y_interval=(point.low, point.high) if point.low < point.high else None,
-        size=1.0 if is_whole else math.sqrt(_SMALLEST + _GROWTH * min(subject.share or 0.0, 1.0)),
+        size=1.0 if is_whole else disc_size(subject.share),
         edge="right" if math.isinf(point.intensity) else None,
         is_alarming=placement is not None and placement.is_above_roof,
         label=label if is_dram or is_whole else None,
@@ -206,7 +204,7 @@ def _limit_mark(program: Program, part: Part) -> Mark:
         at=limit,
         ink=program.index,
         face="hollow",
-        size=1.0 if is_whole else math.sqrt(_SMALLEST),
+        size=1.0 if is_whole else disc_size(None),
         label=Label(text=program.letter, is_bold=True) if is_whole else Label(
             text=part.subject.name, rank=2, is_optional=True
         ),

@@ -9,7 +9,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ridgepoint.models.comparing.parts import OWN, Kind, Part, PartChange, PartChanges
+from ridgepoint.core.presenting import amount
+from ridgepoint.models.comparing.parts import OWN, Part, PartChange, PartChanges
 from ridgepoint.models.comparing.programs import Program, ProgramComparison, shown_quantities
 from ridgepoint.models.comparing.quantities import INSTRUCTIONS, NETWORK, RUNTIME, WORK
 from ridgepoint.show.charts.program_marks import letter_of
@@ -206,27 +207,25 @@ def part_name(part: Part) -> str:
     return f"{shown_symbol(part.name)}{where}"
 
 
-def rest_lines(changes: PartChanges, *, threshold: float, most: int) -> Iterator[str]:
-    """Yield which parts are in one program only, or are not listed."""
+def rest_lines(
+    changes: PartChanges, *, threshold: float, most: int, sides: tuple[str, str] = ("A", "B")
+) -> Iterator[str]:
+    """Yield which parts are in one program only, or are not listed; `sides` names the programs."""
     kind, listed = changes.kind, [c for c in changes.matched if c.weight >= threshold]
     small = len(changes.matched) - len(listed)
     if len(listed) > most:
-        yield f"{_counted(len(listed) - most, kind)} more differ"
+        yield f"{amount(len(listed) - most, kind)} more differ"
     if small:
         verb = "differs" if small == 1 else "differ"
-        yield f"{_counted(small, kind)} {verb} by less than {percent(threshold)} of the program"
-    for letter, side in (("A", changes.only_before), ("B", changes.only_after)):
+        yield f"{amount(small, kind)} {verb} by less than {percent(threshold)} of the program"
+    for program, side in zip(sides, (changes.only_before, changes.only_after), strict=True):
         if side:
             names = ", ".join(part_name(part) for part in side[:_MOST_NAMED])
             more = len(side) - _MOST_NAMED
-            yield f"{kind}s only in {letter}: {names}{f' and {more} more' if more > 0 else ''}"
+            yield f"{kind}s only in {program}: {names}{f' and {more} more' if more > 0 else ''}"
     if changes.ambiguous:
         names = ", ".join(map(printable, changes.ambiguous[:_MOST_NAMED]))
         yield f"not matched, since a program has several of the name: {names}"
-
-
-def _counted(number: int, kind: Kind) -> str:
-    return f"{number} {kind}{'' if number == 1 else 's'}"
 
 
 def _cautions(*comparisons: ProgramComparison) -> RenderableType | None:

@@ -212,6 +212,16 @@ def test_history_shows_the_records_of_a_name(kept, tmp_path):
     assert len(table.splitlines()) == 2
 
 
+def test_a_command_that_is_a_file_too_has_a_history(kept, tmp_path, monkeypatch):
+    """A program is there when its history is asked for in its folder."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "triad").write_bytes(b"\x7fELF")
+    status, document, _ = kept("history", "./triad", "--json")
+
+    assert status == 0
+    assert len(json.loads(document)["histories"][0]["moments"]) >= 1
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

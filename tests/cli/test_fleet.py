@@ -47,6 +47,24 @@ def said(result):
     return json.loads(result[1])
 
 
+def test_a_machine_has_the_name_that_rankings_show(cli):
+    """Its own, where the user gave it none; the last of several counts."""
+    machine = kept_records.document("vm")
+    with Archive(cli.archive) as archive:
+        archive.keep_machine(machine)
+        archive.keep_machine(machine, note="later")
+    document = said(cli("fleet", machine.name, "e5645", "--json"))
+
+    assert [one["name"] for one in document["machines"]] == [machine.name, "e5645"]
+    _, shown, _ = cli("show", machine.name)
+    assert "later" in shown
+
+
+def test_a_ceiling_that_no_machine_has_is_refused(kept):
+    """An empty table would not say so."""
+    refused(kept("fleet", "a100", "csb", "--by", "network"), "by network", "such a ceiling")
+
+
 def test_machines_are_ranked_by_each_ceiling(kept):
     """The archive's and published ones; directions of memory as one."""
     document = said(kept("fleet", "vm", "e5645", "--json"))

@@ -10,6 +10,7 @@ import click
 from ridgepoint.cli import common, completing
 from ridgepoint.cli.numbers import NumberRange
 from ridgepoint.cli.tables import beside, tables_option
+from ridgepoint.core.errors import RidgepointError
 from ridgepoint.core.resources import RESOURCES
 
 if TYPE_CHECKING:
@@ -142,6 +143,7 @@ def command(
     if program_name is not None:
         program = fleet.program(program_name, cores=cores, metric=metric, by_cost=cheapest)
     ranked = {resource: fleet.ranking(resource) for resource in resources or fleet.resources}
+    _require_ceilings(ranked)
     alike = fleet.models()
 
     def tables() -> list[Table]:
@@ -161,6 +163,22 @@ def command(
                 out.print(fleet_table.ceilings(ranked, most=None if everything else _SHOWN))
                 out.print(fleet_table.outliers(alike))
     _write(fleet, ranked, alike, program, outputs)
+
+
+def _require_ceilings(ranked: Ranking) -> None:
+    """Refuse a ceiling that no machine has.
+
+    Raises
+    ------
+    RidgepointError
+    """
+    missing = [RESOURCES[name].label for name, found in ranked.items() if not found]
+    if missing:
+        raise RidgepointError(
+            f"cannot rank machines by {' and '.join(missing)}",
+            reason="none of them has such a ceiling",
+            remedy="leave out --by to see all that they have",
+        )
 
 
 def _write(

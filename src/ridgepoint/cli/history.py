@@ -101,12 +101,12 @@ def command(
 def _chosen(names: Sequence[str], archive_path: Path | None) -> list[Found]:
     """Return the records of one name, or several records in their order."""
     from ridgepoint.kept.archive import Archive
-    from ridgepoint.kept.selecting import of_record, selected, series
+    from ridgepoint.kept.selecting import is_series, of_record, selected, series
 
     with Archive(archive_path) as archive:
-        if len(names) > 1 or Path(names[0]).is_file():
-            return selected(archive, names)
         name = names[0].removesuffix("..")
+        if len(names) > 1 or (Path(names[0]).is_file() and not is_series(archive, name)):
+            return selected(archive, names)
         return [of_record(archive, record) for record in series(archive, name)]
 
 

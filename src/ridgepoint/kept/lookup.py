@@ -211,7 +211,12 @@ def _named(archive: Archive, text: str, kinds: Sequence[Kind] = ()) -> Record | 
     """Return the record that a text names; a path, or a published machine, names none."""
     if is_elsewhere(text):
         return None
-    return archive.find(text, kinds)
+    record = archive.find(text, kinds)
+    if record is not None:
+        return record
+    # The name that lists and rankings show of a machine without one that a user gave it.
+    own = [one for kind in MACHINES for one in archive.records(kind) if one.name == text]
+    return max(own, key=lambda one: one.id, default=None)
 
 
 def is_elsewhere(text: str) -> bool:

@@ -60,8 +60,7 @@ def series(archive: Archive, name: str) -> list[Record]:
             and (record.label, record.name if first.label is None else None)
             == (first.label, first.name if first.label is None else None)
         ]
-    alike = [record for record in records if record.label == name]
-    alike = alike or [record for record in records if record.name == name]
+    alike = _alike(records, name)
     if not alike:
         archive.require(name)  # says what is near
         raise ArchiveRefused(
@@ -71,6 +70,17 @@ def series(archive: Archive, name: str) -> list[Record]:
         )
     last = alike[-1].kind
     return [record for record in alike if record.kind == last]
+
+
+def is_series(archive: Archive, name: str) -> bool:
+    """Return whether records have this name, or this command: it may be a program's path."""
+    return bool(_alike(archive.records(), name))
+
+
+def _alike(records: Sequence[Record], name: str) -> list[Record]:
+    """Return the records that were given a name; else those of a command, or of a machine."""
+    labelled = [record for record in records if record.label == name]
+    return labelled or [record for record in records if record.name == name]
 
 
 def of_record(archive: Archive, record: Record) -> Found:

@@ -37,12 +37,12 @@ def diagnosis_markdown(diagnosis: Diagnosis, *, title: str | None = None) -> str
         f"# Diagnosis of {escaped(title or measured_name(measurement))}",
         "",
         *_verdict(diagnosis),
-        *_evidence(diagnosis),
         *_causes("What limits it, and what takes part", _found(diagnosis)),
-        *_causes("What was ruled out", diagnosis.by("ruled out")),
-        *_causes("What is not ruled out", diagnosis.by("unknown"), settle=True),
         *_steps(diagnosis.steps, _found(diagnosis)),
         *_certainty(diagnosis),
+        *_causes("What was ruled out", diagnosis.by("ruled out")),
+        *_causes("What is not ruled out", diagnosis.by("unknown"), settle=True),
+        *_evidence(diagnosis),
         *_where(measurement),
     ]
     return "\n".join(lines).rstrip("\n") + "\n"
@@ -54,6 +54,8 @@ def _found(diagnosis: Diagnosis) -> tuple[Cause, ...]:
 
 def _verdict(diagnosis: Diagnosis) -> Iterator[str]:
     first, *others = verdict_sentences(diagnosis)
+    if diagnosis.is_stable is False:
+        others.append("this verdict is not certain: see how sure it is, below")
     yield " ".join([f"**{sentence(first)}**", *map(sentence, others)])
     yield ""
     partial = diagnosis.analysis.measurement.counted.partial
@@ -84,7 +86,7 @@ def _ceilings(diagnosis: Diagnosis) -> Iterator[str]:
     rows = [ceiling_row(ceiling) for ceiling in diagnosis.ceilings]
     if not rows:
         return
-    yield "The ceilings that these roofs are of, by what moves at each level:"
+    yield "The ceilings behind the roofs, by what moves at each level:"
     yield ""
     yield from table(CEILINGS, rows, right=CEILING_NUMBERS)
     yield ""
@@ -113,10 +115,13 @@ def _steps(steps: Sequence[Step], found: Sequence[Cause]) -> Iterator[str]:
     first = next((cause for cause in found if cause.settle), None)
     if first is not None:
         what, _, command = first.settle.partition(": ")
-        yield f"Before anything else, since others disturbed it: {escaped(what)}: {code(command)}."
+        yield (
+            "Other programs disturbed this measurement. Before anything else, "
+            f"{escaped(what.removesuffix(', then'))} and measure again: {code(command)}."
+        )
         yield ""
     if not steps:
-        yield "The numbers support no advice: see what is not ruled out, and the cautions."
+        yield "The numbers support no advice: see the cautions, and what is not ruled out."
     for number, step in enumerate(steps, start=1):
         advice = step.advice
         gain = shown_gain_of(advice)

@@ -31,11 +31,11 @@ from ridgepoint.show.words import (
     with_interval,
 )
 
-CEILINGS = ("ceiling", "on", "rate", "samples", "of theory", "what ran, or where it is from")
+CEILINGS = ("ceiling", "on", "rate", "samples", "share of theory", "what ran, or its source")
 _MARKED = re.compile(rf" \((?:among those )?marked {MARK}\)")
 """What a list of cautions says of a table that marks ceilings, as this one does not."""
 
-CEILING_NUMBERS = ("samples", "of theory")
+CEILING_NUMBERS = ("samples", "share of theory")
 
 _MOVED = (
     "Rates are of the bytes that a pattern loads and stores. More may move, such as lines that are "

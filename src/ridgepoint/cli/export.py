@@ -24,8 +24,8 @@ from ridgepoint.cli import common, completing
 @click.option(
     "--no-machine",
     is_flag=True,
-    help="Leave out the machine that bounds a program: its counts and times need a tenth of the "
-    "space, and no bound is known.",
+    help="Leave out the machine that bounds a program. The file keeps counts and times in a tenth "
+    "of the space, but nothing bounds the program.",
 )
 @common.archive_option
 def command(

@@ -121,10 +121,11 @@ def command(
 ) -> None:
     """Rank machines by each ceiling and by price, and find those out of line.
 
-    MACHINE is a number or a name of 'ridgepoint list', a file, or a published machine; of a cluster
-    each node counts. Without one, all machines of the archive are compared: 'ridgepoint import'
-    puts those of other hosts there. With --program, they are ordered by the least time, or the
-    price, that a kept program needs on each, with its traffic on their caches.
+    MACHINE is a number or a name of 'ridgepoint list', a file, or a published machine; each
+    node of a cluster counts as one. Without MACHINE, all machines of the archive are compared;
+    'ridgepoint import' puts those of other hosts there. With --program, machines are ordered by the
+    least time that a kept program needs on each, or by its price, with the traffic that their
+    caches would cause.
     """
     from ridgepoint.kept.archive import Archive
     from ridgepoint.kept.fleet import Fleet, members, read_prices

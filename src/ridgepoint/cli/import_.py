@@ -21,8 +21,8 @@ def command(*, paths: tuple[Path, ...], as_json: bool, archive_path: Path | None
     """Put records of files and of other archives into the archive, all of them or none.
 
     FILE is a file written by 'export', a folder of such files, the file of a machine or a cluster,
-    or another archive. Each record gets a new number, which is printed. What is in the archive
-    already is not kept twice, and a name that another record has gets a number behind it.
+    or another archive. Each record gets a new number, which is printed. What the archive
+    already has is not kept twice. If another record already has a name, a number is added to it.
     """
     from ridgepoint.core.documents import report
     from ridgepoint.kept.archive import Archive

@@ -46,7 +46,8 @@ _ENDINGS = (*PAGE_ENDINGS, ".json")
 @click.option(
     "--sources",
     is_flag=True,
-    help="Show the text of source lines too, from files here that were not changed since.",
+    help="Show the text of source lines too, from files on this host that have "
+    "not changed since the measurement.",
 )
 @common.kept_work_option
 @common.archive_option

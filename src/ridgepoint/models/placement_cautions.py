@@ -11,7 +11,7 @@ from ridgepoint.core.demand import Demand
 from ridgepoint.core.machine import Cache, Machine
 from ridgepoint.core.measurement import Measurement
 from ridgepoint.core.resources import RESOURCES
-from ridgepoint.core.units import format_size, format_size_roughly
+from ridgepoint.core.units import format_si, format_size, format_size_roughly
 from ridgepoint.models.thresholds import ABOVE_ROOF, FAR_BELOW, SNAP_CORES
 from ridgepoint.models.work import work_total
 
@@ -98,6 +98,10 @@ def _data(caches: Sequence[Cache]) -> list[Cache]:
     return [cache for cache in caches if cache.kind != "instruction"]
 
 
+def _amount(name: str, asked: Demand) -> str:
+    return format_si(float(asked.amounts[name]), RESOURCES[name].unit.replace("byte", "B"))
+
+
 def left_out(asked: Demand, limit: Bound | None, machine: Machine) -> list[Caution]:
     """Return a caution for work and memory traffic for which the machine has no ceiling."""
     missing = asked.amounts if limit is None else limit.left_out
@@ -105,8 +109,8 @@ def left_out(asked: Demand, limit: Bound | None, machine: Machine) -> list[Cauti
     return [
         Caution(
             "no-ceiling",
-            f"{machine.name} has no {name} ceiling: {asked.amounts[name]:.4g} "
-            f"{RESOURCES[name].unit} are left out of the bound",
+            f"{machine.name} has no {name} ceiling: "
+            f"{_amount(name, asked)} are left out of the bound",
             "the bound still holds, but may be too low"
             + (f": {_MEASURE_BOPS}" if name == "bop" else ""),
             effect=(

@@ -36,7 +36,9 @@ def outlier_lines(models: Sequence[Model]) -> list[str]:
     lines = [line for model in models if model.outliers is not None for line in _of_model(model)]
     few = [f"{_model(model)} ({len(model.members)})" for model in models if model.outliers is None]
     if few:
-        lines.append(f"too few to say, of {FEWEST} that are needed: {'; '.join(few)}")
+        lines.append(
+            f"too few machines of a model to judge ({FEWEST} are needed): {'; '.join(few)}"
+        )
     return lines
 
 
@@ -90,13 +92,13 @@ def cost_text(one: There) -> str:
 
 def notes(found: ProgramOnFleet, *, in_table: bool = True) -> tuple[str, ...]:
     """Return what a reader must know of a program on a fleet, where its table is shown or not."""
-    said = ["least time: no run takes less, if it does the same work and moves the same bytes"]
+    said = ["least time: no run that does the same work and moves the same bytes takes less"]
     if any(one.source == "miss curve" for one in found.there):
         checked = ""
         if found.curve_over_simulation is not None:
             checked = (
-                f"; at its own caches it gives {found.curve_over_simulation:.3g} times the "
-                "traffic at DRAM that was simulated"
+                f"; for the caches with which it was counted, it gives "
+                f"{found.curve_over_simulation:.3g} times the simulated traffic at DRAM"
             )
         said.append(
             "miss curve: traffic of fully associative LRU caches of each machine's sizes, with "
@@ -104,9 +106,9 @@ def notes(found: ProgramOnFleet, *, in_table: bool = True) -> tuple[str, ...]:
         )
     if in_table and found.efficiency is not None and 0 < found.efficiency <= 1:
         said.append(
-            f"as here: if it comes as near to its limit as where it was measured "
+            f"same efficiency: the time if it comes as near to its limit as where it was measured "
             f"({percent(found.efficiency)})"
         )
     if in_table and any(one.rank is None for one in found.there):
-        said.append("?: a ceiling that it needs, or a price, is not known there")
+        said.append("?: no rank, since a ceiling that it needs, or a price, is not known there")
     return tuple(said)

@@ -52,12 +52,12 @@ _PLACEMENTS = (
     text("limit", "What bounds it there.", "limited by"),
     *number("cost", "Price of a run that takes the least time.", "price of a run").ends(),
     text("currency", "Of the price."),
-    text("traffic_source", "Where its traffic there comes from.", "traffic of"),
+    text("traffic_source", "Where its traffic there comes from.", "traffic from"),
     number("dram_bytes", "Bytes moved at DRAM there.", "Q DRAM", unit="byte"),
     number(
         "as_here_s",
         "Time if it came as near to its limit as where it was measured.",
-        "as here",
+        "same efficiency",
         unit="s",
     ),
 )

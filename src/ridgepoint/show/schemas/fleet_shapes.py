@@ -57,7 +57,7 @@ _THERE = obj(
     traffic_source=(literal(Source), "Where its traffic there is from."),
     traffic=(array(Traffic), "Its traffic there."),
     cautions=(array(Caution), "Doubts."),
-    as_here_s=(maybe(NUMBER), "Time there if it came as near the roof as here; null: not known."),
+    as_here_s=(maybe(NUMBER), "Time there at the efficiency that was measured; null: not known."),
 )
 FLEET: dict[str, Any] = obj(
     "Machines compared, and what would bound a program on each of them.",

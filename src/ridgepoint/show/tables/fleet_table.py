@@ -93,10 +93,10 @@ def program(found: ProgramOnFleet) -> RenderableType:
     """Return a program on every machine, the best one first, and doubts."""
     has_prices = any(one.cost is not None for one in found.there)
     can_expect = any(found.as_here_s(one) is not None for one in found.there)
-    columns = ["rank", "machine", "cores", "least time", "limited by", "traffic of"]
-    columns += ["as here"] if can_expect else []
+    columns = ["rank", "machine", "cores", "least time", "limited by", "traffic from"]
+    columns += ["same efficiency"] if can_expect else []
     columns += ["price of a run"] if has_prices else []
-    right = ("rank", "cores", "least time", "as here", "price of a run")
+    right = ("rank", "cores", "least time", "same efficiency", "price of a run")
     table = plain_table(*columns, right=right)
     for one in found.there:
         table.add_row(

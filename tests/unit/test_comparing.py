@@ -375,6 +375,19 @@ def test_drift_raises_few_false_alarms(n, most, walk):
     assert sum(alarms) <= most
 
 
+@pytest.mark.parametrize(("noise", "slow_down"), [(0.01, 1.05), (0.02, 1.1)])
+def test_slow_downs_of_steady_machines_are_found(noise, slow_down):
+    """In 9 of 10 pairs of 10 runs each, with noise of 1 % and of 2 %."""
+    rng = np.random.default_rng(5)
+    pairs = rng.lognormal(0, noise, (300, 2, 10))
+    verdicts = [
+        time_change("runtime", Estimate(before), Estimate(slow_down * after)).verdict
+        for before, after in pairs
+    ]
+
+    assert verdicts.count("more") >= 0.9 * len(verdicts)
+
+
 def test_drift_that_is_not_seen_would_raise_many():
     """The simulation has teeth: by the intervals alone it fails."""
     from ridgepoint.models.gains import gain

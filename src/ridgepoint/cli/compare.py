@@ -34,9 +34,11 @@ def _percent_option(name: str, what: str, default: str) -> Callable[[_Command], 
     )
 
 
-time_tolerance_option = _percent_option("tolerance", "Difference of times that is none.", "2")
+time_tolerance_option = _percent_option(
+    "tolerance", "Largest difference of times that counts as none.", "2"
+)
 count_tolerance_option = _percent_option(
-    "count-tolerance", "Difference of counts that is none.", "0.1"
+    "count-tolerance", "Largest difference of counts that counts as none.", "0.1"
 )
 
 
@@ -73,7 +75,11 @@ def _gates(
     is_flag=True,
     help="Let gates pass that cannot be judged, since an amount is unknown.",
 )
-@_percent_option("tolerance", "Difference of times that is none.", "2; for ceilings of machines, 5")
+@_percent_option(
+    "tolerance",
+    "Largest difference of times that counts as none.",
+    "2; for ceilings of machines, 5",
+)
 @count_tolerance_option
 @_percent_option(
     "threshold", "List functions that differ by at least this part of the program.", "1"
@@ -111,9 +117,9 @@ def command(
     RECORD is a number or a name of 'ridgepoint list', or a file. NAME.. means all records of this
     name, the oldest first; NUMBER.. means this record and all later ones of its name or command.
 
-    A time differs if the 95 % interval of the ratio of both medians leaves out 1, and the ratio
-    exceeds the tolerance. Counts differ by more than their tolerance. What is unknown is said so,
-    and a gate on it fails.
+    A time differs if the 95 % interval of the ratio of the medians does not include 1, and the
+    ratio differs from 1 by more than the tolerance; a count, if its ratio does. An unknown amount
+    is shown as unknown, and a gate on it fails.
     """
     from ridgepoint.kept.archive import Archive
     from ridgepoint.kept.lookup import machine_of

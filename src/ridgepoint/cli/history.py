@@ -68,7 +68,8 @@ def command(
     which means this record and all later ones of its name or command. Several NAMEs, numbers or
     files are shown together, in their order.
 
-    A change is told apart from noise as by 'ridgepoint compare', and confirmed by the record after.
+    A change is told apart from noise by the test of 'ridgepoint compare', and confirmed by the next
+    record.
     """
     from ridgepoint.models.comparing.history import history
     from ridgepoint.show.compare_report import history_report

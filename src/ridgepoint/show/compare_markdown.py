@@ -10,8 +10,9 @@ from ridgepoint.models.comparing.parts import PartChanges
 from ridgepoint.models.comparing.programs import ProgramComparison, shown_quantities
 from ridgepoint.show.compare_text import (
     amount_text,
+    drift_note,
     headline,
-    interval_text,
+    interval_cell,
     limits_text,
     quantity_name,
     ratio_text,
@@ -89,7 +90,7 @@ def _amounts(comparison: ProgramComparison) -> Iterator[str]:
                 amount_text(change.before, change.unit),
                 amount_text(change.after, change.unit),
                 ratio_text(change),
-                interval_text(change),
+                interval_cell(change),
                 verdict_text(change),
             )
         )
@@ -139,10 +140,12 @@ def _details(comparison: ProgramComparison) -> Iterator[str]:
         )
     tolerances = comparison.tolerances
     yield (
-        "- A time differs if the 95 % interval of the ratio of the medians leaves out 1, and the "
-        f"ratio differs from 1 by more than {percent(tolerances.time)}; a count, if it differs by "
-        f"more than {percent(tolerances.count)}."
+        "- A time differs if the 95 % interval of the ratio of the medians does not include 1, and "
+        f"the ratio differs from 1 by more than {percent(tolerances.time)}; a count, if its ratio "
+        f"differs by more than {percent(tolerances.count)}."
     )
+    if note := drift_note(comparison):
+        yield f"- {escaped(note)}."
     for caution in comparison.differences[0 if comparison.is_same_work else 1 :]:
         yield f"- {escaped(caution.seen)}; {escaped(caution.remedy)}"
     yield ""

@@ -74,7 +74,8 @@ def _changes(changes: Iterable[Change]) -> list[dict[str, Any]]:
 
 def _change(change: Change) -> dict[str, Any]:
     return {
-        **fields_of(change, "quantity", "unit", "ratio", "low", "high", "verdict", "why"),
+        **fields_of(change, "quantity", "unit", "ratio", "low", "high", "has_drift"),
+        **fields_of(change, "verdict", "why"),
         "before": fields_of(change.before, "median", "low", "high", "n"),
         "after": fields_of(change.after, "median", "low", "high", "n"),
     }

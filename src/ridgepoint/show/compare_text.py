@@ -67,6 +67,22 @@ def interval_text(change: Change) -> str:
     return f"{times_text(change.low)[2:]} to {times_text(change.high)[2:]}"
 
 
+def interval_cell(change: Change) -> str:
+    """Return the interval of a ratio for a column of 95 % intervals; another range says so."""
+    interval = interval_text(change)
+    return f"{interval} (drift)" if change.has_drift and interval else interval
+
+
+def drift_note(comparison: ProgramComparison) -> str:
+    """Return what a marked range is; empty: there is none."""
+    if not any(change.has_drift for change in comparison.changes.values()):
+        return ""
+    return (
+        "(drift): the runs of a measurement depend on each other, so this is not a 95 % interval, "
+        "but the range of these runs and half as much again on each side"
+    )
+
+
 def verdict_text(change: Change) -> str:
     """Return what a change is in a word or two; what is not known says why."""
     is_time = change.quantity in TIMES
@@ -96,12 +112,12 @@ def headline(comparison: ProgramComparison) -> str:
     amounts = f"{shown_amount(change.after, 's')} instead of {shown_amount(change.before, 's')}"
     interval = interval_text(change)
     ratio = f"{times_text(change.ratio)[2:]} times the runtime"
-    sure = f", 95 % interval {interval}" if interval else ""
+    sure = f", {change.interval_name} {interval}" if interval else ""
     found = {
         "more": f"{title} is slower: {ratio} ({amounts}{sure})",
         "less": f"{title} is faster: {ratio} ({amounts}{sure})",
         "same": f"{title} takes the same time within the tolerance: {ratio} ({amounts}{sure})",
-        "no difference seen": f"no difference of the runtimes seen: {ratio} ({amounts}{sure})",
+        "no difference seen": f"no difference in runtime seen: {ratio} ({amounts}{sure})",
     }
     return found.get(
         change.verdict,
@@ -139,7 +155,8 @@ def event_text(quantity: str, moment: Moment) -> str:
         f"{amount_text(change.before, change.unit)} to {amount_text(change.after, change.unit)}"
     )
     interval = interval_text(change)
-    ratio = f"{ratio_text(change)}{f', 95 % interval {interval}' if interval else ''}"
+    sure = f", {change.interval_name} {interval}" if interval else ""
+    ratio = f"{ratio_text(change)}{sure}"
     after = {
         "change": "from here on",
         "once": "in this record only",

@@ -22,7 +22,7 @@ COUNT_TOLERANCE = 0.001
 
 NOT_MEASURED = "not measured"
 TOO_FEW = "too few runs"
-DRIFT = "the runs of one measurement drift or come in bursts by as much"
+DRIFT = "the runs of one measurement drift, or vary in bursts, by as much"
 DISTURBED = "other programs used the CPUs, and CPU time does not confirm it"
 WITHIN = "within the tolerance"
 
@@ -44,6 +44,9 @@ class Change:
     low, high : float or None
         Ends of the 95 % interval of the ratio, both the ratio itself for exact counts; None: there
         is none.
+    has_drift : bool
+        Whether the runs of either measurement depend on each other, so that the ends are those of
+        the range with drift, which has no stated confidence.
     verdict : {"equal", "same", "more", "less", "no difference seen", "unknown"}
     why : str
         Reason for an ``unknown``, or why a difference is not counted as one; else empty.
@@ -56,6 +59,7 @@ class Change:
     ratio: float | None = None
     low: float | None = None
     high: float | None = None
+    has_drift: bool = False
     verdict: Verdict
     why: str = ""
 
@@ -63,6 +67,11 @@ class Change:
     def is_change(self) -> bool:
         """Whether a difference was told apart from noise and tolerance."""
         return self.verdict in {"more", "less"}
+
+    @property
+    def interval_name(self) -> str:
+        """What the ends are the ends of."""
+        return "range with drift" if self.has_drift else "95 % interval"
 
     @property
     def is_known(self) -> bool:
@@ -134,6 +143,7 @@ def time_change(
         ratio=change.ratio,
         low=low,
         high=high,
+        has_drift=is_drifting,
         verdict=verdict,
         why=why,
     )

@@ -240,7 +240,7 @@ def _in_words(change: Change) -> str:
         return amounts
     interval = ""
     if change.low is not None and change.high is not None and change.low < change.high:
-        interval = f" (95 % interval {change.low:.4g}x to {change.high:.4g}x)"
+        interval = f" ({change.interval_name} {change.low:.4g}x to {change.high:.4g}x)"
     return f"{_times(change.ratio)}{interval}, {amounts}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from ridgepoint.core.columns import number, rate, share, text
+from ridgepoint.core.columns import flag, number, rate, share, text
 from ridgepoint.core.table import Column, Table
 from ridgepoint.models.comparing.changes import Change
 from ridgepoint.models.comparing.parts import PartChanges
@@ -19,6 +19,7 @@ _CHANGE: tuple[Column, ...] = (
     *rate("before", "Median before.").ends(),
     *rate("after", "Median after.").ends(),
     *number("ratio", "After over before.").ends(),
+    flag("has_drift", "Whether the ends are those of a range with drift, not of a 95 % interval."),
     text("verdict", "equal, same, more, less, no difference seen or unknown."),
     text("why", "Why it is unknown, or why a difference is not counted as one."),
 )
@@ -77,6 +78,7 @@ def _cells(change: Change) -> dict[str, Any]:
         "ratio": change.ratio,
         "ratio_low": change.low,
         "ratio_high": change.high,
+        "has_drift": change.has_drift,
         "verdict": change.verdict,
         "why": change.why,
     }

@@ -22,6 +22,7 @@ from ridgepoint.show.compare_text import (
     amount_text,
     event_text,
     headline,
+    interval_cell,
     interval_text,
     limits_text,
     quantity_name,
@@ -187,8 +188,8 @@ def _fact(change: Change, tolerances: Tolerances) -> Fact:
     how = "After over before."
     if is_time:
         how += (
-            " It differs if the 95 % interval of the ratio of both medians leaves out 1 and the "
-            f"ratio differs from 1 by more than {tolerance}."
+            f" It differs if the {change.interval_name} of the ratio of the medians does not "
+            f"include 1 and the ratio differs from 1 by more than {tolerance}."
         )
     else:
         how += f" Counts differ if their ratio differs from 1 by more than {tolerance}."
@@ -228,7 +229,7 @@ def _row(subject: Subject, change: Change, weight: float | None) -> Row:
                 value=None if change.ratio is None else change.ratio - 1,
                 fact=change.quantity,
             ),
-            Cell(text=interval_text(change)),
+            Cell(text=interval_cell(change)),
             Cell(text=verdict_text(change)),
             Cell(text="" if weight is None else percent(weight), value=weight),
         ),

@@ -47,7 +47,8 @@ _CHANGES = array(
     obj(
         "A quantity of both.",
         {
-            **fields(Change, "quantity", "unit", "ratio", "low", "high", "verdict", "why"),
+            **fields(Change, "quantity", "unit", "ratio", "low", "high", "has_drift"),
+            **fields(Change, "verdict", "why"),
             "before": (_AMOUNT, "Before."),
             "after": (_AMOUNT, "After."),
         },

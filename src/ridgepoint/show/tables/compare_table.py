@@ -16,8 +16,9 @@ from ridgepoint.models.comparing.quantities import INSTRUCTIONS, NETWORK, RUNTIM
 from ridgepoint.show.charts.program_marks import letter_of
 from ridgepoint.show.compare_text import (
     amount_text,
+    drift_note,
     headline,
-    interval_text,
+    interval_cell,
     limit_of,
     limits_text,
     quantity_name,
@@ -56,7 +57,7 @@ def pair(
         programs((comparison.before, comparison.after)),
         _said_first(comparison),
         Group(Text(headline(comparison), style="bold"), Text(limits_text(comparison))),
-        _amounts(comparison),
+        Group(_amounts(comparison), *_note(comparison)),
         parts(comparison.regions, threshold=threshold, most=most),
         parts(comparison.functions, threshold=threshold, most=most),
         _cautions(comparison),
@@ -106,6 +107,11 @@ def _said_first(comparison: ProgramComparison) -> RenderableType | None:
     return Text(printable(f"{whose}{first.seen}; {first.remedy}"), style="bold")
 
 
+def _note(comparison: ProgramComparison) -> list[Text]:
+    note = drift_note(comparison)
+    return [Text(note)] if note else []
+
+
 def _amounts(comparison: ProgramComparison) -> Table:
     right = ("A", "B", "B over A", "95 % interval")
     table = plain_table("", *right, "", right=right)
@@ -117,7 +123,7 @@ def _amounts(comparison: ProgramComparison) -> Table:
             Text(amount_text(change.before, change.unit)),
             Text(amount_text(change.after, change.unit)),
             Text(ratio_text(change)),
-            Text(interval_text(change)),
+            Text(interval_cell(change)),
             Text(verdict_text(change), style="bold" if is_bold else ""),
         )
     return table

@@ -54,7 +54,7 @@ _CHANGES = (
     Column(key="before", title="before", kind="number", help="In the base unit of the quantity."),
     Column(key="after", title="after", kind="number", help="In the base unit of the quantity."),
     Column(key="change", title="change", kind="change", help="After over before, less 1."),
-    Column(key="interval", title="ratio, 95 % interval"),
+    Column(key="interval", title="95 % interval of the ratio"),
     Column(key="verdict", title="verdict"),
     Column(key="weight", title="of program", kind="share",
            help="The difference as a share of the program's amount."),

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { fileName } from "../src/files";
 import { addressOf, stateOf, viewOf as viewKeyOf } from "../src/page/address";
-import { fileName } from "../src/page/save";
 import { initialState } from "../src/state";
 import { subject, viewOf } from "./documents";
 

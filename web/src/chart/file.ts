@@ -1,7 +1,6 @@
 /** The current view as a picture that stands alone: title, axes, key and notes, in one SVG file. */
 
 import type { Chart, Entry } from "../document";
-import { make } from "../dom";
 import type { Item, Measure, TextItem } from "./items";
 import type { Colouring, Sizes } from "./look";
 import { entryPaint, sampleItems, sampleWidth } from "./samples";
@@ -178,11 +177,4 @@ export async function pngOf(svg: string, scale: number): Promise<Blob> {
   return new Promise((resolve, reject) =>
     canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("no picture was made")))),
   );
-}
-
-/** Lets the browser save a file. */
-export function save(name: string, content: Blob): void {
-  const url = URL.createObjectURL(content);
-  make("a", { href: url, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }

@@ -2,14 +2,7 @@
 
 import type { Chart } from "../document";
 import { make } from "../dom";
-
-export interface Tool {
-  text: string;
-  title: string;
-  act(): void;
-  /** Whether it stays pressed. */
-  isSwitch?: boolean;
-}
+import type { Tool } from "./tools";
 
 export interface Frame {
   root: HTMLElement;

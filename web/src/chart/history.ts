@@ -12,10 +12,6 @@ export class History {
 
   constructor(public window: Window) {}
 
-  get isEmpty(): boolean {
-    return this.#past.length === 0;
-  }
-
   /** Goes to a window; steps of one gesture that follow each other are taken back together. */
   go(window: Window, gesture = "", now = performance.now()): void {
     if (isSameWindow(window, this.window)) return;

@@ -3,7 +3,7 @@
 import type { Edge, Mark, Place } from "../document";
 import type { PathItem } from "./items";
 import { paintOf, pale, type Sizes } from "./look";
-import { at, type Pair, type Plane, shareOf } from "./scales";
+import { at, isWithin, type Pair, type Plane, shareOf } from "./scales";
 import { arrow, round, symbol } from "./symbols";
 
 /** Marks larger than this have a pale rim, since they may lie on each other. */
@@ -64,10 +64,6 @@ export function placeOf({ at, beyond }: Mark): Place {
   return beyond ?? at;
 }
 
-function isWithin({ width, height }: Plane, [x, y]: Pair): boolean {
-  return x >= -0.5 && y >= -0.5 && x <= width + 0.5 && y <= height + 0.5;
-}
-
 /** Returns the place of a mark, y upwards: at its edge for one that lies beyond it. */
 function pinnedTo(plane: Plane, mark: Mark): Pair {
   const [x, y] = at(plane, mark.at);
@@ -107,7 +103,7 @@ export function shapeItem({ mark, edge, size }: PlacedMark): PathItem {
 }
 
 /** Returns how a mark's shape is painted. */
-export function faceOf(mark: Mark): Partial<PathItem> {
+function faceOf(mark: Mark): Partial<PathItem> {
   const ink = paintOf(mark.ink);
   if (mark.shape === "cap" && mark.edge === null) return { stroke: ink, width: 2.2 };
   const rim = mark.face === "full" && mark.size > LARGE ? "paper" : ink;

@@ -117,3 +117,8 @@ export function rightLimits(chart: Chart, right: Axis, window: Window): Interval
   const [low, high] = window.y.map((value) => shareOf(chart.y, value, chart.y.limits));
   return between(right, low ?? 0, high ?? 1, right.limits);
 }
+
+/** Returns whether pixels lie within the axes; half a pixel beyond them still does. */
+export function isWithin({ width, height }: Plane, [x, y]: Pair): boolean {
+  return x >= -0.5 && y >= -0.5 && x <= width + 0.5 && y <= height + 0.5;
+}

@@ -18,7 +18,7 @@ import {
 } from "./look";
 import { FAINT, filling, markItems, type PlacedMark, placedMarks, placeOf } from "./marks";
 import { Naming, type Placed } from "./naming";
-import { at, type Pair, type Plane, type Window } from "./scales";
+import { at, isWithin, type Pair, type Plane, type Window } from "./scales";
 import { round, symbol } from "./symbols";
 
 /** What a picture of a chart is made from. */
@@ -177,7 +177,7 @@ function lineItems(line: Line, plane: Plane, sizes: Sizes, isFaint: boolean): It
   if (line.shape !== null && line.shape !== "none") {
     const d = symbol(line.shape, sizes.marker * 0.8);
     for (const place of places)
-      if (isSeen(place, plane))
+      if (isWithin(plane, place))
         items.push({
           kind: "path",
           d,
@@ -187,10 +187,6 @@ function lineItems(line: Line, plane: Plane, sizes: Sizes, isFaint: boolean): It
         });
   }
   return items;
-}
-
-function isSeen([x, y]: Pair, { width, height }: Plane): boolean {
-  return x >= -0.5 && y >= -0.5 && x <= width + 0.5 && y <= height + 0.5;
 }
 
 function bandPath(line: Line, plane: Plane): string {

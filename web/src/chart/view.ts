@@ -2,11 +2,12 @@
 
 import type { Chart, Entry, Place, View } from "../document";
 import { make } from "../dom";
+import { fileName, save } from "../files";
 import { join, select, type ViewState, type ViewStore } from "../state";
 import { badgesOf } from "./badges";
-import { notesOf, pngOf, save, svgFile } from "./file";
+import { notesOf, pngOf, svgFile } from "./file";
 import { filtered } from "./filter";
-import { type Frame, frameOf, freshName, type Tool } from "./frame";
+import { type Frame, frameOf, freshName } from "./frame";
 import { History } from "./history";
 import { type Found, Hits, stops } from "./hit";
 import { type Keys, meaning } from "./keyboard";
@@ -21,6 +22,7 @@ import { pointingItems } from "./pointing";
 import { isSameWindow, type Pair, type Plane, wholeWindow, widenedTo } from "./scales";
 import { MOST_SHAPES, type Scene, sceneOf } from "./scene";
 import { Stops } from "./stops";
+import { type Acts, toolsOf } from "./tools";
 import { putBeside, spoken, tell } from "./tooltip";
 
 const USUAL_WIDTH = 760;
@@ -44,6 +46,7 @@ export class ChartView {
   readonly #history: History;
   readonly #hidden = new Set<Entry>();
   readonly #key: ReturnType<typeof keyList>;
+  readonly #keys = this.#keysOf();
   readonly #layers: Layers;
   readonly #stops: Stops;
   readonly #cleaners: (() => void)[] = [];
@@ -67,7 +70,7 @@ export class ChartView {
   ) {
     this.#history = new History(wholeWindow(chart));
     this.#key = keyList(chart, sizesFor(USUAL_WIDTH), this.#name, (entry) => this.#switch(entry));
-    this.#frame = frameOf(chart, this.#name, this.#tools(), this.#key.list);
+    this.#frame = frameOf(chart, this.#name, toolsOf(this.#acts()), this.#key.list);
     this.#layers = new Layers(this.#frame, this.#name);
     this.#stops = new Stops(
       this.#frame.plot,
@@ -97,40 +100,23 @@ export class ChartView {
     this.host.replaceChildren();
   }
 
-  #tools(): Tool[] {
-    return [
-      { text: "+", title: "Zoom in (+)", act: () => this.#zoomMiddle(ZOOM_STEP) },
-      { text: "−", title: "Zoom out (−)", act: () => this.#zoomMiddle(1 / ZOOM_STEP) },
-      {
-        text: "⬚",
-        title: "Zoom to a rectangle (or Shift and drag)",
-        isSwitch: true,
-        act: () => {
-          this.#isRectangle = !this.#isRectangle;
-        },
+  #acts(): Acts {
+    const saved = (ending: string) => fileName(this.chart.title, ending);
+    const { zoom, all, undo } = this.#keys;
+    return {
+      zoom,
+      all,
+      undo,
+      switchRectangle: () => {
+        this.#isRectangle = !this.#isRectangle;
       },
-      { text: "⤢", title: "Show all (0)", act: () => this.#goto(wholeWindow(this.chart)) },
-      { text: "↶", title: "Undo (u)", act: () => this.#undo() },
-      {
-        text: "SVG",
-        title: "Save this view as SVG",
-        act: () =>
-          save(`${this.#fileName()}.svg`, new Blob([this.toSvg()], { type: "image/svg+xml" })),
-      },
-      { text: "PNG", title: "Save this view as PNG", act: () => this.#savePng() },
-    ];
-  }
-
-  #savePng(): void {
-    this.toPng().then(
-      (image) => save(`${this.#fileName()}.png`, image),
-      (error: unknown) => this.#say(`The picture was not saved: ${String(error)}`),
-    );
-  }
-
-  #fileName(): string {
-    const words = this.chart.title.toLowerCase().match(/[\p{Letter}\p{Number}]+/gu) ?? [];
-    return words.slice(0, 8).join("-") || "chart";
+      saveSvg: () => save(saved("svg"), new Blob([this.toSvg()], { type: "image/svg+xml" })),
+      savePng: () =>
+        this.toPng().then(
+          (image) => save(saved("png"), image),
+          (error: unknown) => this.#say(`The picture was not saved: ${String(error)}`),
+        ),
+    };
   }
 
   #listen(): void {
@@ -142,11 +128,10 @@ export class ChartView {
       listen(plot, this.#wishes()),
       this.store.subscribe((state, before) => this.#changed(state, before)),
     );
-    const keys = this.#keys();
     plot.addEventListener(
       "keydown",
       (event) => {
-        const act = meaning(event, keys);
+        const act = meaning(event, this.#keys);
         if (!act) return;
         event.preventDefault();
         act();
@@ -299,7 +284,7 @@ export class ChartView {
     this.#goto(zoomedAt(this.#plane, factor, [width / 2, height / 2]));
   }
 
-  #keys(): Keys {
+  #keysOf(): Keys {
     const current = (): Found | null => this.#stops.current;
     return {
       zoom: (isIn) => this.#zoomMiddle(isIn ? ZOOM_STEP : 1 / ZOOM_STEP),

@@ -3,12 +3,13 @@
 import { type Drawn, drawChart } from "../chart";
 import type { Coverage, PageDocument, View } from "../document";
 import { make } from "../dom";
+import { fileName, save } from "../files";
 import type { ViewStore } from "../state";
 import { csvOf } from "../table/csv";
 import { TableView } from "../table/table";
 import { controlsOf } from "./controls";
+import { dataOf } from "./data";
 import { panelOf } from "./panel";
-import { dataOf, fileName, save } from "./save";
 
 /** A view on the page. */
 export class ViewPart {
@@ -109,13 +110,16 @@ export class ViewPart {
     if (this.#page.records.length > 0)
       buttons.push(
         button("JSON", "Save the data of this page as JSON", () =>
-          save(fileName(this.#page.title, "json"), "application/json", dataOf(this.#page)),
+          save(fileName(this.#page.title, "json"), fileOf("application/json", dataOf(this.#page))),
         ),
       );
     if (table)
       buttons.push(
         button("CSV", "Save the rows that are shown as CSV", () =>
-          save(fileName(title, "csv"), "text/csv", csvOf(table.columns, this.#table?.rows ?? [])),
+          save(
+            fileName(title, "csv"),
+            fileOf("text/csv", csvOf(table.columns, this.#table?.rows ?? [])),
+          ),
         ),
       );
     if (buttons.length === 0) return null;
@@ -126,6 +130,10 @@ export class ViewPart {
       ...buttons,
     );
   }
+}
+
+function fileOf(type: string, content: string): Blob {
+  return new Blob([content], { type: `${type};charset=utf-8` });
 }
 
 function coverageOf({ share, text }: Coverage): HTMLElement {

@@ -5,6 +5,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
+# Byte code is kept, whatever the environment says: tests start many processes, and each would
+# compile all of ours again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test test-all benchmark page site clean
 
 demo: $(INSTALLED)
@@ -17,8 +21,9 @@ test: $(INSTALLED)
 	$(BIN)/lint-imports
 	$(BIN)/pytest -n 2 --dist worksteal -m "not slow"
 
-# Slow and privileged tests too.
+# Slow and privileged tests too, and those that open pages in a browser.
 test-all: test
+	tools/bootstrap.sh $(VENV) browser
 	$(BIN)/pytest -m slow
 
 # The tables that users wait for: needs likwid (Debian) and carm-roofline (PyPI) beside us.

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Installs what Ridgepoint needs into a virtual environment: bootstrap.sh FOLDER.
+# Installs what Ridgepoint needs into a virtual environment: bootstrap.sh FOLDER [browser].
 # System packages are installed as root or by sudo; otherwise this says what is missing.
+# With "browser" also Debian's Chromium, in which tests open pages; without it they are skipped.
 set -eu
 venv=$1
 
@@ -23,16 +24,25 @@ command -v gcc >/dev/null && echo 'int main(void){return 0;}' | gcc -x c - -o /d
 command -v clang >/dev/null || command -v clang-14 >/dev/null || missing="$missing clang"
 command -v g++ >/dev/null || missing="$missing g++"
 "$python" -c 'import ensurepip, venv' 2>/dev/null || missing="$missing python3-venv"
-if [ -n "$missing" ]; then
+install() {
     if ! command -v apt-get >/dev/null; then
-        fail "install these with your system's package manager, then try again:$missing"
+        echo "bootstrap: install these with your system's package manager, then try again: $*" >&2
+        return 2
     elif [ "$(id -u)" = 0 ]; then
-        apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing
+        apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@"
     elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
-        sudo apt-get update && sudo DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing
+        sudo apt-get update && sudo DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@"
     else
-        fail "these system packages are missing; install them, then try again: sudo apt-get install$missing"
+        echo "bootstrap: these system packages are missing; install them, then try again: sudo apt-get install $*" >&2
+        return 2
     fi
+}
+
+if [ -n "$missing" ]; then
+    install $missing
+fi
+if [ "${2-}" = browser ] && ! { command -v chromium && command -v chromedriver; } >/dev/null; then
+    install chromium chromium-driver || echo "bootstrap: no Chromium: the tests in a browser are skipped" >&2
 fi
 
 [ -x "$venv/bin/python" ] || "$python" -m venv "$venv"

@@ -34,6 +34,7 @@ from ridgepoint.show.verdict import verdict
 from ridgepoint.show.words import UNKNOWN, machine_title, percent, printable, shown_name
 from ridgepoint.show.work import shown_work
 
+_PARTS = 2  # of the time, in a line
 _LEAST_TIME, _LEAST_AMOUNT = 0.001, 0.01
 """Shares of a program's time, and of its instructions, work or bytes at a level, from which on all
 is told of a function; of others the table has the figures."""
@@ -172,7 +173,7 @@ def _verdict(analysis: Analysis) -> Iterator[Fact]:
         yield Fact(
             key="time-parts",
             name="where its time may go",
-            text=_part_of_time(explained.parts[0], analysis.metric),
+            text=_parts_of_time(explained.parts, analysis.metric),
             how="What takes time and is known; parts overlap. A roof gives the least time of "
             "something, a latency the most.",
             inputs=tuple(
@@ -183,8 +184,11 @@ def _verdict(analysis: Analysis) -> Iterator[Fact]:
         )
 
 
-def _part_of_time(part: Explanation, metric: Metric) -> str:
-    return f"{_taken(part)}: {what(part, metric)}"
+def _parts_of_time(parts: Sequence[Explanation], metric: Metric) -> str:
+    """Return the parts that take most, and how many there are beside them."""
+    shown = [f"{_taken(part)}: {what(part, metric)}" for part in parts[:_PARTS]]
+    more = len(parts) - len(shown)
+    return "; ".join([*shown, *([f"and {more} more"] if more else [])])
 
 
 def _taken(part: Explanation) -> str:

@@ -1,6 +1,7 @@
 """Programs before and after: literal measurements, properties, and noise by simulation."""
 
 import itertools
+import math
 from dataclasses import replace
 
 import figure_inputs as inputs
@@ -404,6 +405,20 @@ def test_machines_are_compared_too_and_not_with_programs():
     assert compare(inputs.MACHINE, inputs.MACHINE).count("fell") == 0
     with pytest.raises(TypeError, match="two machines or two programs"):
         compare(inputs.MACHINE, TRIAD)
+
+
+@pytest.mark.parametrize("tolerance", [2, 1, -0.01, math.nan, math.inf])
+def test_a_tolerance_in_percent_is_refused(tolerance):
+    """A share is meant: 2 would be 200 %, of which nothing differs."""
+    with pytest.raises(ValueError, match=r"share in \[0, 1\)"):
+        compare(inputs.TRIAD, inputs.TRIAD, tolerance=tolerance)
+
+
+@pytest.mark.parametrize("other", ["before", None, 3, inputs.MACHINE])
+def test_what_is_no_measurement_is_not_compared(other):
+    """Names are for 'load'."""
+    with pytest.raises(TypeError, match="two machines or two programs"):
+        compare(inputs.TRIAD, other)
 
 
 def test_results_in_python_show_themselves():

@@ -55,22 +55,22 @@ def compare(
     before, after : Machine, or Measurement, Timing, Placement or Analysis
         Both machines, or both programs.
     tolerance : float or None
-        Relative difference of rates, or of times, that is none, >= 0; None: 5 % for machines, 2 %
-        for programs.
+        Relative difference of rates, or of times, that is none, in [0, 1); None: 5 % for
+        machines, 2 % for programs.
     count_tolerance : float or None
-        Relative difference of a program's counts that is none, >= 0; None: 0.1 %.
+        Relative difference of a program's counts that is none, in [0, 1); None: 0.1 %.
 
     Raises
     ------
     TypeError
-        If one is a machine and the other a program.
+        If one is a machine and the other a program, or one is neither.
     ValueError
         If a tolerance is out of range.
     """
     if isinstance(before, Machine) and isinstance(after, Machine):
         share = machines.TOLERANCE if tolerance is None else tolerance
         return machines.compare(before, after, tolerance=share)
-    if isinstance(before, Machine) or isinstance(after, Machine):
+    if not (isinstance(before, Comparable) and isinstance(after, Comparable)):
         kinds = " and ".join(type(each).__name__ for each in (before, after))
         raise TypeError(f"compare takes two machines or two programs, got {kinds}")
     tolerances = Tolerances.of(tolerance, count_tolerance)

@@ -57,7 +57,7 @@ class Tolerances:
     Parameters
     ----------
     time, count : float
-        >= 0.
+        In [0, 1).
     """
 
     time: float = TIME_TOLERANCE
@@ -65,8 +65,10 @@ class Tolerances:
 
     def __post_init__(self) -> None:
         for name in ("time", "count"):
-            if not 0 <= getattr(self, name) < float("inf"):
-                raise ValueError(f"{name} must be >= 0 and finite, got {getattr(self, name)!r}")
+            if not 0 <= getattr(self, name) < 1:
+                raise ValueError(
+                    f"tolerance of {name} must be a share in [0, 1), got {getattr(self, name)!r}"
+                )
 
     @classmethod
     def of(cls, time: float | None, count: float | None) -> Tolerances:

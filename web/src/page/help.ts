@@ -8,24 +8,24 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["/", "search the table"],
   ["c", "go to the chart"],
   ["t", "go to the table"],
-  ["p", "go to the panel of what is selected"],
+  ["p", "go to the panel about the selection"],
   ["d", "light, dark, or as the system says"],
-  ["Esc", "select nothing"],
+  ["Esc", "clear the selection"],
   ["↑ ↓ ← →", "to the next point of the chart, or the next cell of the table"],
-  ["Space", "select a point or a row; with Ctrl: with the others"],
+  ["Space", "select a point or a row; with Ctrl: add it to the selection"],
   ["Enter", "in the chart: join a point's levels; in the table: how was this number computed?"],
   ["+ - 0 u", "in the chart: zoom in, zoom out, show everything, undo"],
   ["Shift + ↑ ↓ ← →", "in the chart: move what is shown"],
 ];
 const SEARCHES: readonly (readonly [string, string])[] = [
-  ["gemm", "rows in which this word is"],
-  ["-gemm", "rows in which it is not"],
-  ['"two words"', "rows in which both stand so"],
-  ["time > 5%", "a column, named by its title or the beginning of it, and a value: > >= < <= = !="],
+  ["gemm", "rows that contain this word"],
+  ["-gemm", "rows that do not contain it"],
+  ['"two words"', "rows that contain this phrase"],
+  ["time > 5%", "a column by its title, or its beginning, and a value: > >= < <= = !="],
   ["time > 2 ms", "with a unit, or k, M, G, m, u, n"],
   ["name ~ gemm", "a column whose text contains this; !~ does not"],
-  ["time = unknown", "rows that have no value there"],
-  ["a or b", "either; words that stand beside each other must all be there"],
+  ["time = unknown", "rows whose value in this column is unknown"],
+  ["a or b", "rows that contain either; of words without 'or', a row must contain all"],
 ];
 
 export class Help {
@@ -41,7 +41,7 @@ export class Help {
       make(
         "p",
         {},
-        "Point at anything to see its numbers. Click a point or a row to see how they were computed, advice and source lines; hold Ctrl to select several. Double-click a point to join its levels by a line. The wheel, two fingers, or Shift and a drag zoom a chart; a drag moves it. An entry of its key hides what it speaks of.",
+        "Point at anything to see its numbers. Click a point or a row to see how they were computed, advice and source lines; hold Ctrl to select several. Double-click a point to join its levels by a line. The wheel, two fingers, or Shift and a drag zooms a chart; a drag moves it. Click an entry of the key below a chart to hide or show what it stands for.",
       ),
       make("h3", {}, "Keys"),
       listOf(KEYS, "kbd"),

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ridgepoint.show.page import HTML_ENDINGS
+
 if TYPE_CHECKING:
     from ridgepoint.show.chart import Chart, Page
     from ridgepoint.show.page.document import PageDocument
-
-PAGE_ENDINGS = (".html", ".htm")
 
 
 def save_picture(
@@ -48,4 +48,4 @@ def save_picture(
 
 def is_page(path: Path) -> bool:
     """Return whether a file gets a page."""
-    return path.suffix.lower() in PAGE_ENDINGS
+    return path.suffix.lower() in HTML_ENDINGS

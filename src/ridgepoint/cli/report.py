@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING
 import click
 
 from ridgepoint.cli import common, completing
-from ridgepoint.cli.pictures import PAGE_ENDINGS
+from ridgepoint.show.page import PAGE_ENDINGS
 
 if TYPE_CHECKING:
     from ridgepoint.kept.archive import Archive
     from ridgepoint.models.work import Metric
     from ridgepoint.show.page.document import View
     from ridgepoint.show.page.records import ShownRecord
-
-_ENDINGS = (*PAGE_ENDINGS, ".json")
 
 
 @click.command("report")
@@ -154,7 +152,7 @@ def require_page_endings(outputs: tuple[Path, ...]) -> None:
         If an ending is unknown, or a folder is not there.
     """
     for path in outputs:
-        if path.suffix.lower() not in _ENDINGS:
+        if path.suffix.lower() not in PAGE_ENDINGS:
             raise click.BadParameter(
                 f"cannot write the page {str(path)!r}: let its name end in .html, or in .json "
                 "for its data alone",

@@ -6,7 +6,7 @@ A cell holds a value in SI base units, never a text made for readers; what is un
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from keyword import iskeyword
 from pathlib import Path
@@ -241,12 +241,12 @@ class Table(Presentable):
         """Return the table to libraries that read Arrow, such as polars and DuckDB."""
         return presenter().arrow_stream(self, requested_schema)
 
-    def without_empty_columns(self, *, keep: Sequence[str] = ()) -> Table:
+    def without_empty_columns(self) -> Table:
         """Return the table without columns of which nothing is known, for people to look at."""
         kept = [
             index
-            for index, key in enumerate(self.keys)
-            if key in keep or any(row[index] is not None for row in self.rows)
+            for index in range(len(self.columns))
+            if any(row[index] is not None for row in self.rows)
         ]
         return replace(
             self,

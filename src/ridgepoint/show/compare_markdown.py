@@ -99,7 +99,7 @@ def _amounts(comparison: ProgramComparison) -> Iterator[str]:
 
 def _parts(parts: PartChanges, threshold: float, titles: tuple[str, str]) -> Iterator[str]:
     listed = [change for change in parts.matched if change.weight >= threshold][:MOST_PARTS]
-    rest = list(rest_lines(parts, threshold=threshold, most=MOST_PARTS, sides=titles))
+    rest = list(rest_lines(parts, threshold=threshold, sides=titles))
     if not listed and not rest:
         return
     differ = f"{len(listed)} {parts.kind}s differ"

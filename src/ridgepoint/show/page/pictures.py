@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import ridgepoint
 from ridgepoint.show.chart import Chart, Page
-from ridgepoint.show.page.document import Coverage, PageDocument, Subject, Table, View
+from ridgepoint.show.page.document import PageDocument, Table, View
 
 
 def picture_view(
@@ -17,8 +16,6 @@ def picture_view(
     kind: str,
     title: str = "",
     table: Table | None = None,
-    subjects: Sequence[Subject] = (),
-    coverage: Coverage | None = None,
 ) -> View:
     """Return a view of a chart, or of a page of charts.
 
@@ -30,8 +27,6 @@ def picture_view(
     title : str
         Empty: that of the picture.
     table : Table or None
-    subjects : sequence of Subject
-    coverage : Coverage or None
     """
     whole = picture if isinstance(picture, Page) else Page(charts=(picture,))
     charts = list(whole.charts)
@@ -42,8 +37,6 @@ def picture_view(
         title=title or whole.title or charts[0].title,
         charts=tuple(charts),
         table=table,
-        subjects=tuple(subjects),
-        coverage=coverage,
         notes=whole.notes,
     )
 

@@ -10,14 +10,13 @@ from ridgepoint.core.measured_cluster import MeasuredCluster
 from ridgepoint.core.measurement import Measurement, Timing
 from ridgepoint.models.analysis import Analysis, analyse, analysed
 from ridgepoint.models.placement import Placement
+from ridgepoint.show.page import PAGE_ENDINGS
 from ridgepoint.show.page.assemble import write_page
 from ridgepoint.show.page.build import page_of
 from ridgepoint.show.page.records import Shown, ShownRecord
 
 Reported = Machine | MeasuredCluster | Measurement | Placement | Analysis | Timing
 """Results that a page can show."""
-
-_ENDINGS = (".html", ".htm", ".json")
 
 
 def report(
@@ -54,7 +53,7 @@ def report(
     >>> report(load("before"), load("after"), path="both.html")  # doctest: +SKIP
     """
     path = Path(path)
-    if path.suffix.lower() not in _ENDINGS:
+    if path.suffix.lower() not in PAGE_ENDINGS:
         raise RidgepointError(
             f"cannot write the page {str(path)!r}",
             reason=f"the ending {path.suffix!r} does not name a format",

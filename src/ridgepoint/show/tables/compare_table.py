@@ -33,6 +33,7 @@ THRESHOLD = 0.01
 """A part that differs by a smaller share of the program's is not listed."""
 
 MOST_PARTS = 15
+"""Rows of functions, and of regions."""
 _MOST_ABREAST = 4
 """Of more programs the columns would be too narrow."""
 _MAIN = (RUNTIME, WORK, INSTRUCTIONS, "dram", NETWORK)
@@ -40,9 +41,7 @@ PART_COLUMNS = (RUNTIME, INSTRUCTIONS, WORK, "dram")
 _MOST_NAMED = 6
 
 
-def pair(
-    comparison: ProgramComparison, *, threshold: float = THRESHOLD, most: int = MOST_PARTS
-) -> RenderableType:
+def pair(comparison: ProgramComparison, *, threshold: float = THRESHOLD) -> RenderableType:
     """Return how two programs differ.
 
     Parameters
@@ -50,16 +49,14 @@ def pair(
     comparison : ProgramComparison
     threshold : float
         Share of the program's amounts; parts that differ by less are counted in a line.
-    most : int
-        Rows of functions, and of regions.
     """
     return sections(
         programs((comparison.before, comparison.after)),
         _said_first(comparison),
         Group(Text(headline(comparison), style="bold"), Text(limits_text(comparison))),
         Group(_amounts(comparison), *_note(comparison)),
-        parts(comparison.regions, threshold=threshold, most=most),
-        parts(comparison.functions, threshold=threshold, most=most),
+        parts(comparison.regions, threshold=threshold),
+        parts(comparison.functions, threshold=threshold),
         _cautions(comparison),
     )
 
@@ -164,10 +161,10 @@ def _rows_of(comparisons: Sequence[ProgramComparison]) -> RenderableType:
     return Group(table, Text("--csv and --json have all amounts"))
 
 
-def parts(changes: PartChanges, *, threshold: float, most: int) -> RenderableType | None:
+def parts(changes: PartChanges, *, threshold: float) -> RenderableType | None:
     """Return the functions, or the regions, that differ, and those that only one program has."""
-    rows = list(_part_rows(changes, threshold=threshold, most=most))
-    lines = list(rest_lines(changes, threshold=threshold, most=most))
+    rows = list(_part_rows(changes, threshold=threshold))
+    lines = list(rest_lines(changes, threshold=threshold))
     if not rows and not lines:
         return None
     shown: list[RenderableType] = []
@@ -187,10 +184,8 @@ def parts(changes: PartChanges, *, threshold: float, most: int) -> RenderableTyp
     return Group(*shown, *map(Text, lines))
 
 
-def _part_rows(
-    changes: PartChanges, *, threshold: float, most: int
-) -> Iterator[tuple[str, dict[str, str]]]:
-    for change in changes.matched[:most]:
+def _part_rows(changes: PartChanges, *, threshold: float) -> Iterator[tuple[str, dict[str, str]]]:
+    for change in changes.matched[:MOST_PARTS]:
         if change.weight < threshold:
             return
         yield part_name(change.part), part_cells(change)
@@ -214,13 +209,13 @@ def part_name(part: Part) -> str:
 
 
 def rest_lines(
-    changes: PartChanges, *, threshold: float, most: int, sides: tuple[str, str] = ("A", "B")
+    changes: PartChanges, *, threshold: float, sides: tuple[str, str] = ("A", "B")
 ) -> Iterator[str]:
     """Yield which parts are in one program only, or are not listed; `sides` names the programs."""
     kind, listed = changes.kind, [c for c in changes.matched if c.weight >= threshold]
     small = len(changes.matched) - len(listed)
-    if len(listed) > most:
-        yield f"{amount(len(listed) - most, kind)} more differ"
+    if len(listed) > MOST_PARTS:
+        yield f"{amount(len(listed) - MOST_PARTS, kind)} more differ"
     if small:
         verb = "differs" if small == 1 else "differ"
         yield f"{amount(small, kind)} {verb} by less than {percent(threshold)} of the program"

@@ -85,12 +85,8 @@ def _gates(
     "threshold", "List functions that differ by at least this part of the program.", "1"
 )
 @common.kept_work_option
-@click.option(
-    "--machine",
-    "machine_name",
-    metavar="FILE|NAME|ID",
-    shell_complete=completing.machines,
-    help="Bound all programs by this machine.  [default: the one that each was kept with]",
+@common.machine_option(
+    "Bound all programs by this machine.  [default: the one that each was kept with]"
 )
 @common.json_option
 @tables_option("changes", "parts")

@@ -23,12 +23,8 @@ _MARKDOWN, _JSON = (".md", ".markdown"), ".json"
     "target", metavar="[RECORD]", required=False, shell_complete=completing.anything_shown
 )
 @common.kept_work_option
-@click.option(
-    "--machine",
-    "machine_name",
-    metavar="FILE|NAME|ID",
-    shell_complete=completing.machines,
-    help="Bound the program by this machine.  [default: the one that it was kept with]",
+@common.machine_option(
+    "Bound the program by this machine.  [default: the one that it was kept with]"
 )
 @click.option(
     "-o",

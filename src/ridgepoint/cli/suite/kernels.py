@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ridgepoint.cli import common, completing
+from ridgepoint.cli import common
 from ridgepoint.cli.suite import SUITES, durations, options, results
 from ridgepoint.cli.tables import tables_option
 from ridgepoint.core.presenting import amount
@@ -64,15 +64,9 @@ _ONLY_MEASURING = (
     metavar="GEOMETRY",
     help="Simulate these caches, and choose sizes by them: l1=32k:8,l2=256k:8 (size:ways).",
 )
-@click.option(
-    "--machine",
-    "machine_name",
-    metavar="FILE|NAME|ID",
-    shell_complete=completing.machines,
-    help=(
-        "Bound the kernels by this machine, and simulate its caches: a file of 'ridgepoint "
-        "machine --json', a published machine, or a number or a name of 'ridgepoint list'."
-    ),
+@common.machine_option(
+    "Bound the kernels by this machine, and simulate its caches: a file of 'ridgepoint machine "
+    "--json', a published machine, or a number or a name of 'ridgepoint list'."
 )
 @options.repeat_option
 @options.limit_option(

@@ -279,12 +279,11 @@ def runs_view(records: Sequence[tuple[ShownRecord, Estimate]]) -> View:
     several = len(records) > 1
     for ink, (record, time) in enumerate(records):
         subject = f"{record.key}/runs"
-        tags = {"record": record.key} if several else {}
         lines.append(_median_line(time, ink, x_limits, record.name))
         marks += [
             Mark(
                 at=(number, sample), ink=ink, name=f"{record.name}, run {number}",
-                summary=format_si(sample, "s"), subject=subject, tags=tags,
+                summary=format_si(sample, "s"), subject=subject,
             )
             for number, sample in enumerate(time.samples, start=1)
         ]  # fmt: skip

@@ -180,7 +180,9 @@ def test_damaged_archive_is_refused_before_the_program_runs_and_left_untouched(c
 @pytest.mark.usefixtures("meter")
 def test_archive_in_a_read_only_folder_is_refused_before_the_program_runs(cli, monkeypatch):
     """Root may write anywhere but on a read-only file system, so the system's answer is set."""
-    monkeypatch.setattr("ridgepoint.kept.archive.os.access", lambda path, mode: mode != os.W_OK)
+    monkeypatch.setattr(
+        "ridgepoint.kept.archive_file.os.access", lambda path, mode: mode != os.W_OK
+    )
     marker = cli.folder / "ran"
 
     refused(cli.run("--", "touch", marker), "archive.sqlite3", "cannot be written")

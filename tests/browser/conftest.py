@@ -5,9 +5,12 @@ import shutil
 import pytest
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium():
-    """Start Chromium once for all tests."""
+    """Start Chromium for the tests of a file.
+
+    It ends with them: others that run after them in this process look for what was left behind.
+    """
     pytest.importorskip("selenium", reason="selenium is not installed: pip install selenium")
     program, driver = shutil.which("chromium"), shutil.which("chromedriver")
     if program is None or driver is None:

@@ -212,6 +212,17 @@ def test_history_shows_the_records_of_a_name(kept, tmp_path):
     assert len(table.splitlines()) == 2
 
 
+def test_a_record_is_not_named_like_all_records_of_a_name(kept):
+    """Of earlier versions, such names remain."""
+    status, _, err = kept("name", "2", "before..")
+
+    assert status == 2
+    assert "all records of a name" in err
+    with Archive(kept.archive) as archive:
+        archive.set_label(2, "old..")
+    assert kept("show", "old..")[0] == 0
+
+
 def test_a_command_that_is_a_file_too_has_a_history(kept, tmp_path, monkeypatch):
     """A program is there when its history is asked for in its folder."""
     monkeypatch.chdir(tmp_path)

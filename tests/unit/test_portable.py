@@ -226,7 +226,6 @@ def changed(fields, path, value):
         (("created",), "yesterday", "date"),
         (("label",), "a/b", "looks like a file"),
         (("label",), "7", "number"),
-        (("label",), "a..", "all records"),
         (("label",), 7, "label"),
         (("document",), {}, "kind"),
         (("document",), [], "document"),

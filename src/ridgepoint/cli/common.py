@@ -124,6 +124,8 @@ def checked_label(label: str) -> str:
         raise click.BadParameter(
             f"{label!r} cannot be the name of a record: {error.reason}"
         ) from error
+    if label.endswith(".."):  # archives and files of earlier versions may hold such names
+        raise click.BadParameter(f"{label!r} would mean all records of a name")
     if label.lower() in names():
         raise click.BadParameter(f"a published machine is called {label!r}")
     return label

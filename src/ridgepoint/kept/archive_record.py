@@ -88,8 +88,6 @@ def require_label(label: str) -> str:
         reason = "it looks like an option"
     elif "/" in label or label.lower().endswith((".json", ".toml")):
         reason = "it looks like a file"
-    elif label.endswith(".."):
-        reason = "'..' at its end means all records of a name"
     if reason is not None:
         raise RidgepointError(
             f"cannot give a record the name {label!r}", reason=reason, remedy="choose another name"

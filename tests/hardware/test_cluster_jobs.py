@@ -18,6 +18,15 @@ from ridgepoint.host.standard_input import no_standard_input
 
 FAKE = Path(__file__).parents[1] / "programs" / "fake_launcher.sh"
 
+_BEFORE: set[int] = set()
+
+
+@pytest.fixture(autouse=True)
+def _before():
+    """Note what runs before a test."""
+    _BEFORE.clear()
+    _BEFORE.update(child.pid for child in psutil.Process(os.getpid()).children())
+
 
 def jobs(ranks, **options):
     """Return jobs of the fake launcher."""
@@ -178,10 +187,15 @@ def test_an_interrupt_leaves_no_process_behind(monkeypatch):
 
 
 def _left():
-    """Return this process's descendants but its watchdog, which ends with it."""
+    """Return what this process started within a test and all that it left; not the watchdog.
+
+    Other tests may have left a process on purpose, as the browser that all of them share.
+    """
     return [
         one
-        for one in psutil.Process(os.getpid()).children(recursive=True)
+        for child in psutil.Process(os.getpid()).children()
+        if child.pid not in _BEFORE
+        for one in (child, *child.children(recursive=True))
         if one.status() != psutil.STATUS_ZOMBIE
         and not any(word.endswith("watchdog.py") for word in one.cmdline())
     ]

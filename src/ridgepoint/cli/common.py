@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from ridgepoint.cli import completing
 from ridgepoint.cli.numbers import QuantityType
 from ridgepoint.core.errors import RidgepointError, reason_of
 from ridgepoint.core.quantities import Duration
@@ -142,17 +141,6 @@ def seconds_option(name: str, what: str) -> Callable[[_Command], _Command]:
         f"{name.removeprefix('--')}_s",
         type=QuantityType(Duration),
         metavar="SECONDS",
-        help=what,
-    )
-
-
-def machine_option(what: str) -> Callable[[_Command], _Command]:
-    """Return the option for one machine, which the command gets as ``machine_name``."""
-    return click.option(
-        "--machine",
-        "machine_name",
-        metavar="FILE|NAME|ID",
-        shell_complete=completing.machines,
         help=what,
     )
 

@@ -12,6 +12,7 @@ import click
 from ridgepoint.cli import common, completing
 from ridgepoint.cli.numbers import NumberRange
 from ridgepoint.cli.tables import beside, tables_option
+from ridgepoint.cli.view_options import machine_option
 from ridgepoint.core.errors import RidgepointError
 
 if TYPE_CHECKING:
@@ -85,9 +86,7 @@ def _gates(
     "threshold", "List functions that differ by at least this part of the program.", "1"
 )
 @common.kept_work_option
-@common.machine_option(
-    "Bound all programs by this machine.  [default: the one that each was kept with]"
-)
+@machine_option("Bound all programs by this machine.  [default: the one that each was kept with]")
 @common.json_option
 @tables_option("changes", "parts")
 @click.option("--markdown", is_flag=True, help="Print Markdown, to paste into a pull request.")

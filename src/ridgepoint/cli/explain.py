@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ridgepoint.cli import common, completing
+from ridgepoint.cli.view_options import machine_option
 
 if TYPE_CHECKING:
     from ridgepoint.core.machine import Machine
@@ -23,9 +24,7 @@ _MARKDOWN, _JSON = (".md", ".markdown"), ".json"
     "target", metavar="[RECORD]", required=False, shell_complete=completing.anything_shown
 )
 @common.kept_work_option
-@common.machine_option(
-    "Bound the program by this machine.  [default: the one that it was kept with]"
-)
+@machine_option("Bound the program by this machine.  [default: the one that it was kept with]")
 @click.option(
     "-o",
     "--output",

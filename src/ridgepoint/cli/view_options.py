@@ -24,6 +24,17 @@ _MOST_MACHINES = 4
 """The roofs of more cannot be told apart."""
 
 
+def machine_option(what: str) -> Callable[[_Command], _Command]:
+    """Return the option for one machine, which the command gets as ``machine_name``."""
+    return click.option(
+        "--machine",
+        "machine_name",
+        metavar="FILE|NAME|ID",
+        shell_complete=completing.machines,
+        help=what,
+    )
+
+
 def machines_option(what: str, *, default: str) -> Callable[[_Command], _Command]:
     """Return the option for machines, which the command gets as ``machine_names``."""
     return click.option(

@@ -12,6 +12,7 @@ import click
 from ridgepoint.cli import common
 from ridgepoint.cli.suite import SUITES, durations, options, results
 from ridgepoint.cli.tables import tables_option
+from ridgepoint.cli.view_options import machine_option
 from ridgepoint.core.presenting import amount
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ _ONLY_MEASURING = (
     metavar="GEOMETRY",
     help="Simulate these caches, and choose sizes by them: l1=32k:8,l2=256k:8 (size:ways).",
 )
-@common.machine_option(
+@machine_option(
     "Bound the kernels by this machine, and simulate its caches: a file of 'ridgepoint machine "
     "--json', a published machine, or a number or a name of 'ridgepoint list'."
 )

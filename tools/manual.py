@@ -62,7 +62,8 @@ class Described:
 
 def described() -> Iterator[Described]:
     """Give every command, each group before its own."""
-    yield from _walk(group, click.Context(group, info_name="ridgepoint"), "")
+    context = click.Context(group, info_name="ridgepoint", **group.context_settings)
+    yield from _walk(group, context, "")
 
 
 def _walk(command: click.Command, context: click.Context, summary: str) -> Iterator[Described]:

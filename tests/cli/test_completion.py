@@ -95,7 +95,7 @@ def every_parameter(command, context):
 
 def test_whatever_names_a_record_or_a_machine_is_completed():
     """Told by what stands for it in the help."""
-    context = click.Context(group)
+    context = click.Context(group, **group.context_settings)
     naming = [
         (name, one)
         for name, one in every_parameter(group, context)

@@ -383,7 +383,9 @@ def test_wherever_there_is_json_there_are_tables():
     """Except for a diagnosis, which is prose, and schemas, which are documents themselves."""
     options = {
         name: {option for parameter in command.params for option in parameter.opts}
-        for name, command in commands(command_line, click.Context(command_line))
+        for name, command in commands(
+            command_line, click.Context(command_line, **command_line.context_settings)
+        )
     }
 
     with_json = {name for name, given in options.items() if "--json" in given}

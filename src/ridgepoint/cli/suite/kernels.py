@@ -276,6 +276,8 @@ def _place(
     from ridgepoint.ceilings.this_host import machine_of_this_host_if_kept
     from ridgepoint.cli.counting import caches_to_simulate
 
+    # What cannot be read is refused before a machine is measured.
+    described = None if geometry is None else common.caches_of_this_host(geometry)
     if chosen is None:
         host: Machine | None = common.machine_of_this_host(archive, shown)[1]
     else:
@@ -290,7 +292,7 @@ def _place(
     assert machine is not None
     return _Place(
         machine=machine,
-        caches=caches_to_simulate(geometry, machine if machine.caches else host),
+        caches=described or caches_to_simulate(None, machine if machine.caches else host),
         is_chosen=chosen is not None or geometry is not None,
     )
 

@@ -80,7 +80,7 @@ def estimated(contents: Contents, *, cache_lines: Sequence[int]) -> Estimated:
     return Estimated(
         contents=replace(contents, moved=whole),
         estimate=TrafficEstimate(
-            bursts=len(moved.bursts), share=share, levels=tuple(_levels(total, moved))
+            bursts=len(moved.bursts), share=share, levels=tuple(_levels(total, whole))
         ),
     )
 
@@ -203,16 +203,25 @@ def _column(rows: npt.NDArray[np.void], name: str, level: int) -> npt.NDArray[np
 
 
 def _levels(total: Intervals, moved: Moved) -> Iterator[TrafficInterval]:
+    """Yield the ends of each level's traffic, around what the rows of `moved` add up to."""
     for side in range(moved.levels):
         level = "dram" if side == moved.levels - 1 else f"l{side + 2}"
         if level in LEVELS:
-            read, written = (_bytes(total[one, side], moved.line_bytes) for one, _, _ in _SIDES)
-            past = _bytes(total[_PAST, 0], 1) if level == "dram" else (0, 0)
+            read, written = (
+                _bytes(_around(total, moved, name, side), moved.line_bytes) for name, _, _ in _SIDES
+            )
+            past = _bytes(_around(total, moved, _PAST, 0), 1) if level == "dram" else (0, 0)
             yield TrafficInterval(
                 level=level,
                 read_bytes=read,
                 write_bytes=(written[0] + past[0], written[1] + past[1]),
             )
+
+
+def _around(total: Intervals, moved: Moved, name: str, level: int) -> model.Interval:
+    """Return the interval of a sum of rows, wider where these were rounded to whole lines."""
+    interval, value = total[name, level], float(_column(moved.rows, name, level).sum())
+    return model.Interval(value=value, low=min(interval.low, value), high=max(interval.high, value))
 
 
 def _bytes(interval: model.Interval, line_bytes: int) -> tuple[int, int]:

@@ -146,16 +146,24 @@ def seconds_option(name: str, what: str) -> Callable[[_Command], _Command]:
 
 
 def output_option(what: str) -> Callable[[_Command], _Command]:
-    """Return the option for a file to write to."""
+    """Return the option for a file to write a picture to."""
+    return files_option(
+        f"Write {what} to FILE: .svg, .png or .pdf by its ending, or .html for a page that a "
+        "browser opens. May be repeated."
+    )
+
+
+def files_option(what: str, *, required: bool = False) -> Callable[[_Command], _Command]:
+    """Return the option for files to write to, given as ``outputs``."""
     return click.option(
         "-o",
         "--output",
         "outputs",
         multiple=True,
+        required=required,
         type=click.Path(path_type=Path, dir_okay=False),
         metavar="FILE",
-        help=f"Write {what} to FILE: .svg, .png or .pdf by its ending, or .html for a page that a "
-        "browser opens. May be repeated.",
+        help=what,
     )
 
 

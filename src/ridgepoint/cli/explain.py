@@ -25,15 +25,7 @@ _MARKDOWN, _JSON = (".md", ".markdown"), ".json"
 )
 @common.kept_work_option
 @machine_option("Bound the program by this machine.  [default: the one that it was kept with]")
-@click.option(
-    "-o",
-    "--output",
-    "outputs",
-    multiple=True,
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="Write to FILE in place of standard output: .md, or .json. May be repeated.",
-)
+@common.files_option("Write to FILE in place of standard output: .md, or .json. May be repeated.")
 @common.json_option
 @common.archive_option
 def command(

@@ -22,15 +22,9 @@ if TYPE_CHECKING:
 @click.argument(
     "targets", metavar="[RECORD...]", nargs=-1, shell_complete=completing.anything_shown
 )
-@click.option(
-    "-o",
-    "--output",
-    "outputs",
-    multiple=True,
+@common.files_option(
+    "Write the page to FILE: .html, or .json for its data alone. May be repeated.",
     required=True,
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="Write the page to FILE: .html, or .json for its data alone. May be repeated.",
 )
 @click.option("--title", metavar="TEXT", help="Title of the page.  [default: the records' names]")
 @click.option(

@@ -85,8 +85,11 @@ def _alike(records: Sequence[Record], name: str) -> list[Record]:
 
 def of_record(archive: Archive, record: Record) -> Found:
     """Return a record with its content."""
-    title = f"record {record.id}" if record.label is None else record.label
-    return Found(title=title, value=kept_record(archive, record), record=record)
+    return Found(title=_title(record), value=kept_record(archive, record), record=record)
+
+
+def _title(record: Record) -> str:
+    return f"record {record.id}" if record.label is None else record.label
 
 
 def _of(archive: Archive, text: str) -> Iterator[Found]:
@@ -95,7 +98,7 @@ def _of(archive: Archive, text: str) -> Iterator[Found]:
         return
     named = found(archive, text)
     if named.record is not None and named.record.id:
-        yield of_record(archive, named.record)
+        yield replace(named, title=_title(named.record))
     else:  # a file, or a published machine
         title = Path(text).stem if Path(text).is_file() else named.title
         yield replace(named, title=title)

@@ -2,6 +2,7 @@
 
 import type { Control, View } from "../document";
 import { make } from "../dom";
+import { sliderOf } from "../slider";
 import type { ViewState, ViewStore } from "../state";
 
 const FEW = 5; // options that stand beside each other
@@ -35,7 +36,7 @@ function controlOf(view: View, control: Control, store: ViewStore): HTMLElement 
   const { options, exclusive } = control;
   if (!exclusive) return boxesOf(view, control, store);
   const isOrdered = options.every(({ value }) => /^\d+$/u.test(value));
-  if (isOrdered && options.length > 2) return sliderOf(view, control, store);
+  if (isOrdered && options.length > 2) return stepsOf(view, control, store);
   return options.length > FEW ? listOf(view, control, store) : boxesOf(view, control, store);
 }
 
@@ -78,25 +79,18 @@ function boxesOf(view: View, control: Control, store: ViewStore): HTMLElement {
   return make("fieldset", {}, make("legend", {}, title), ...labels, all);
 }
 
-function sliderOf(view: View, control: Control, store: ViewStore): HTMLElement {
+function stepsOf(view: View, control: Control, store: ViewStore): HTMLElement {
   const { tag, title, options } = control;
-  const id = `${view.key}-${tag}`;
-  const text = make("output", { for: id });
-  const slider = make("input", {
-    type: "range",
-    id,
-    min: 0,
+  return sliderOf(store, {
+    id: `${view.key}-${tag}`,
+    label: title,
     max: options.length - 1,
-    step: 1,
-    input: () => choose(store, tag, [options[slider.valueAsNumber]?.value ?? ""]),
+    shown: ({ chosen }) => {
+      const at = options.findIndex(({ value }) => value === chosen[tag]?.[0]);
+      return [at, options[at]?.title ?? ""];
+    },
+    ask: (at) => choose(store, tag, [options[at]?.value ?? ""]),
   });
-  follow(store, tag, ([value]) => {
-    const at = options.findIndex((option) => option.value === value);
-    slider.value = String(at);
-    text.textContent = options[at]?.title ?? "";
-    slider.setAttribute("aria-valuetext", text.textContent);
-  });
-  return make("div", { class: "slider" }, make("label", { for: id }, title), slider, text);
 }
 
 function listOf(view: View, control: Control, store: ViewStore): HTMLElement {
@@ -114,32 +108,17 @@ function listOf(view: View, control: Control, store: ViewStore): HTMLElement {
 }
 
 function runtimeOf(view: View, store: ViewStore): HTMLElement {
-  const id = `${view.key}-runtime`;
-  const text = make("output", { for: id });
-  const slider = make("input", {
-    type: "range",
-    id,
-    min: 0,
-    max: 100,
-    step: 1,
+  return sliderOf(store, {
+    id: `${view.key}-runtime`,
+    label: "Runtime shown",
     title: "The parts that take the most time, up to this share of it",
-    input: () => store.set({ runtimeShown: slider.valueAsNumber / 100 }),
+    max: 100,
+    shown: ({ runtimeShown }) => {
+      const percent = Math.round(runtimeShown * 100);
+      return [percent, percent === 0 ? "largest" : percent === 100 ? "all" : `${percent} %`];
+    },
+    ask: (percent) => store.set({ runtimeShown: percent / 100 }),
   });
-  const show = ({ runtimeShown }: ViewState) => {
-    const percent = Math.round(runtimeShown * 100);
-    slider.value = String(percent);
-    text.textContent = percent === 0 ? "largest" : percent === 100 ? "all" : `${percent} %`;
-    slider.setAttribute("aria-valuetext", text.textContent);
-  };
-  show(store.get());
-  store.subscribe(show);
-  return make(
-    "div",
-    { class: "slider" },
-    make("label", { for: id }, "Runtime shown"),
-    slider,
-    text,
-  );
 }
 
 function sizeOf(store: ViewStore): HTMLElement {

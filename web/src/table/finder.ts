@@ -2,7 +2,8 @@
 
 import type { Row, Table, View } from "../document";
 import { make } from "../dom";
-import type { ViewState, ViewStore } from "../state";
+import { sliderOf } from "../slider";
+import type { ViewStore } from "../state";
 
 const STEPS = [0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1];
 
@@ -43,31 +44,16 @@ export function changesEnough(table: Table, row: Row, least: number): boolean {
 /** Returns the slider of the least change; null: the table has no changes. */
 export function changeSlider(view: View, table: Table, store: ViewStore): HTMLElement | null {
   if (!table.columns.some(({ kind }) => kind === "change")) return null;
-  const id = `change-${view.key}`;
-  const text = make("output", { for: id });
-  const slider = make("input", {
-    type: "range",
-    id,
-    min: 0,
+  return sliderOf(store, {
+    id: `change-${view.key}`,
+    label: "Changes shown",
     max: STEPS.length - 1,
-    step: 1,
-    input: () => store.set({ leastChange: STEPS[slider.valueAsNumber] ?? 0 }),
+    shown: ({ leastChange }) => [
+      STEPS.findLastIndex((step) => step <= leastChange),
+      leastChange === 0 ? "all" : `≥ ${Number((leastChange * 100).toPrecision(3))} %`,
+    ],
+    ask: (step) => store.set({ leastChange: STEPS[step] ?? 0 }),
   });
-  const show = ({ leastChange }: ViewState) => {
-    slider.value = String(STEPS.findLastIndex((step) => step <= leastChange));
-    text.textContent =
-      leastChange === 0 ? "all" : `≥ ${Number((leastChange * 100).toPrecision(3))} %`;
-    slider.setAttribute("aria-valuetext", text.textContent);
-  };
-  show(store.get());
-  store.subscribe(show);
-  return make(
-    "div",
-    { class: "slider" },
-    make("label", { for: id }, "Changes shown"),
-    slider,
-    text,
-  );
 }
 
 /** Returns boxes that hide columns, with what these hold; null: there are few. Names always stay. */

@@ -48,6 +48,10 @@ class Tensor:
     key : int
         The same for arrays that share memory, within one profile; 0: not known. Arrays that an
         operator writes in place have the key of its input.
+    strides : tuple of int or None
+        Elements between neighbours along each dimension; None: not known, or without gaps.
+    start : int
+        Byte at which it begins in the memory of its key.
     """
 
     shape: tuple[int, ...]
@@ -55,6 +59,8 @@ class Tensor:
     nbytes: int
     layout: str = "strided"
     key: int = field(default=0, compare=False)
+    strides: tuple[int, ...] | None = None
+    start: int = field(default=0, compare=False)
 
     @property
     def size(self) -> int:
@@ -89,6 +95,21 @@ class Call:
     def inputs(self) -> tuple[Tensor, ...]:
         """Every array among the arguments, in their order, those in lists included."""
         return tuple(_tensors((*self.arguments, *self.options.values())))
+
+    @property
+    def sharing(self) -> tuple[tuple[int, int], ...]:
+        """Which of its arrays share memory, and where: equal calls can differ in this.
+
+        For each input and output, the position of the first array in the same memory, and the
+        bytes between the beginnings of both. An array of unknown memory shares none.
+        """
+        arrays = (*self.inputs, *self.outputs)
+        first: dict[int, int] = {}
+        shared = []
+        for at, array in enumerate(arrays):
+            earliest = first.setdefault(array.key, at) if array.key else at
+            shared.append((earliest, array.start - arrays[earliest].start))
+        return tuple(shared)
 
 
 def _tensors(values: Iterable[object]) -> Iterator[Tensor]:

@@ -1,1 +1,1 @@
-"""Demands of standard problems on a machine: training steps, case studies, imaging stages."""
+"""Demands of standard problems on a machine: training steps, transformers, imaging stages."""

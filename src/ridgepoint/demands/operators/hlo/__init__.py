@@ -1,0 +1,1 @@
+"""What compiled programs of XLA ask for at least, instruction by instruction."""

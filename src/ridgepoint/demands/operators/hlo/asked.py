@@ -1,0 +1,306 @@
+"""What instructions of compiled programs ask for: their work, and the bytes that must move."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping
+
+from ridgepoint.core.operators import Asked, Call, Tensor
+from ridgepoint.demands.operators import NoRule
+from ridgepoint.demands.operators.hlo.custom_calls import custom_call
+from ridgepoint.demands.operators.hlo.text import (
+    NAMES,
+    Computation,
+    Instruction,
+    Module,
+    Shape,
+    opcodes,
+)
+from ridgepoint.demands.operators.hlo.work import (
+    FLOP,
+    FREE,
+    FUNCTIONS,
+    Tally,
+    tally_of,
+)
+
+NOTHING = opcodes(
+    "parameter constant tuple get-tuple-element bitcast after-all partition-id replica-id "
+    "opt-barrier optimization-barrier add-dependency"
+)
+"""Opcodes that run nothing: names for data that are there."""
+
+_SLICES = ("slice", "dynamic-slice", "gather")
+_SAME = opcodes("bitcast reshape transpose copy convert bitcast-convert reverse")
+_MOVING = opcodes(
+    "copy transpose reshape slice dynamic-slice dynamic-update-slice concatenate pad reverse "
+    "gather broadcast iota convert bitcast-convert copy-start"
+)
+_KINDS: Mapping[str, str] = {
+    "dot": "matrix product",
+    "convolution": "convolution",
+    "reduce": "reduction",
+    "reduce-window": "pooling",
+    "select-and-scatter": "pooling",
+    "scatter": "scatter",
+    "sort": "sort",
+    "fft": "Fourier transform",
+    "while": "control",
+    "conditional": "control",
+    "rng-bit-generator": "random",
+    "rng": "random",
+}
+_WEIGHT = (
+    "convolution",
+    "dot",
+    "fft",
+    "sort",
+    "reduce-window",
+    "select-and-scatter",
+    "scatter",
+    "reduce",
+)
+"""Opcodes after which a fusion is called, the weightiest first."""
+
+
+def call_of(instruction: Instruction, computation: Computation, module: Module) -> Call:
+    """Return an instruction as a call of an operator.
+
+    Parameters
+    ----------
+    instruction : Instruction
+    computation : Computation
+        That holds it.
+    module : Module
+
+    Returns
+    -------
+    Call
+        Its options name the instruction, and count what it fuses: ``{"fuses": "dot 1, add 2"}``.
+    """
+    operands = computation.operands(instruction)
+    options: dict[str, object] = {"instruction": instruction.name}
+    if instruction.opcode == "custom-call":
+        options["target"] = instruction.attributes.get("custom_call_target", "").strip('"')
+    if fused := _fused(instruction, module):
+        options["fuses"] = ", ".join(
+            f"{opcode} {n}" for opcode, n in sorted(fused.items(), key=lambda one: -one[1])
+        )
+    return Call(
+        name=f"hlo.{instruction.opcode}",
+        arguments=tuple(tensor(shape) for operand in operands for shape in operand.shapes),
+        options=options,
+        outputs=tuple(map(tensor, instruction.shapes)),
+    )
+
+
+def tensor(shape: Shape) -> Tensor:
+    """Return an array of a compiled program as operators describe it."""
+    name = NAMES.get(shape.dtype, shape.dtype.replace("f8", "fp8_"))
+    return Tensor(shape=shape.sizes, dtype=name, nbytes=round(shape.nbytes))
+
+
+def asked_of_instruction(
+    instruction: Instruction, computation: Computation, module: Module
+) -> Asked:
+    """Return what one execution of an instruction asks for at least.
+
+    Parameters
+    ----------
+    instruction : Instruction
+        A loop or a conditional asks for nothing itself: its instructions are operators, too.
+    computation : Computation
+        That holds it.
+    module : Module
+
+    Notes
+    -----
+    Inputs of which a fusion uses only slices count with these slices. An array that is updated in
+    place counts with its update.
+    """
+    kind = _kind(instruction, module)
+    if instruction.opcode in ("while", "conditional"):
+        return Asked(kind=kind, work={}, read_bytes=0.0, write_bytes=0.0, rule="control only")
+    read, write = bytes_of(instruction, computation, module)
+    unknown, rule = "", ""
+    tally: Tally | None = None
+    try:
+        if instruction.opcode == "custom-call":
+            tally, kind, rule = custom_call(instruction, computation)
+        else:
+            tally = tally_of(instruction, computation, module)
+            rule = _rule(instruction, module)
+    except NoRule as error:
+        unknown = str(error)
+    return Asked(
+        kind=kind,
+        work=None if tally is None else dict(tally.work),
+        functions=0.0 if tally is None else tally.functions,
+        read_bytes=read,
+        write_bytes=write,
+        workspace_bytes=None if instruction.opcode == "custom-call" else 0.0,
+        rule=rule,
+        unknown=unknown,
+    )
+
+
+def bytes_of(
+    instruction: Instruction, computation: Computation, module: Module
+) -> tuple[float, float]:
+    """Return the least bytes that an instruction reads and writes."""
+    operands = {name: computation.instructions[name] for name in instruction.operands}
+    if instruction.opcode == "fusion":
+        (name,) = instruction.called("calls")
+        return _bytes_of_fusion(instruction, module.computations[name])
+    out = sum(shape.nbytes for shape in instruction.shapes)
+    read = sum(shape.nbytes for one in operands.values() for shape in one.shapes)
+    if instruction.opcode in _SLICES:
+        indices = [operands[name] for name in instruction.operands[1:]]
+        return out + sum(one.shape.nbytes for one in indices), out
+    if instruction.opcode in ("dynamic-update-slice", "scatter"):
+        base = computation.operands(instruction)[: len(instruction.shapes)]
+        updates = read - sum(one.shape.nbytes for one in base)
+        return updates, _update_bytes(instruction, computation)
+    return read, out
+
+
+def _update_bytes(instruction: Instruction, computation: Computation) -> float:
+    operands = computation.operands(instruction)
+    if instruction.opcode == "dynamic-update-slice":
+        return operands[1].shape.nbytes
+    arrays = len(instruction.shapes)
+    return sum(one.shape.nbytes for one in operands[-arrays:])
+
+
+def _bytes_of_fusion(instruction: Instruction, fused: Computation) -> tuple[float, float]:
+    used = _used(fused)
+    given = dict.fromkeys(instruction.operands, 0.0)
+    for one in fused.instructions.values():
+        if one.opcode == "parameter":
+            name = instruction.operands[int(one.literal)]
+            nbytes = sum(shape.nbytes for shape in one.shapes)
+            given[name] = max(given[name], nbytes * used[one.name])
+    roots = [fused.instructions[fused.root]]
+    if roots[0].opcode == "tuple":
+        roots = list(fused.operands(roots[0]))
+    return sum(given.values()), sum(_written(root, fused) for root in roots)
+
+
+def _written(root: Instruction, fused: Computation) -> float:
+    while root.opcode == "bitcast":
+        (root,) = fused.operands(root)
+    if root.opcode in ("dynamic-update-slice", "scatter"):
+        return _update_bytes(root, fused)
+    return sum(shape.nbytes for shape in root.shapes)
+
+
+def _used(fused: Computation) -> dict[str, float]:
+    """Return for each instruction of a fusion which share of its elements is needed."""
+    used: dict[str, float] = {}
+    for name in reversed(list(fused.instructions)):
+        one = fused.instructions[name]
+        if name == fused.root or not one.shape.size:
+            used[name] = 1.0
+            continue
+        parts = [_needs(user, one, fused, used) for user in fused.users[name]]
+        used[name] = min(sum(parts), 1.0)
+    return used
+
+
+def _needs(
+    user: Instruction, one: Instruction, fused: Computation, used: Mapping[str, float]
+) -> float:
+    first = user.operands[0] == one.name
+    if user.opcode in _SLICES and first:
+        return used[user.name] * user.shape.size / one.shape.size
+    if user.opcode in ("dynamic-update-slice", "scatter") and first:
+        return 0.0
+    if user.opcode in _SAME or user.shape.sizes == one.shape.sizes:
+        return used[user.name]
+    return 1.0
+
+
+def _fused(instruction: Instruction, module: Module, *, scalars: bool = True) -> Counter[str]:
+    """Count the opcodes that an instruction fuses, without those that run nothing."""
+    found: Counter[str] = Counter()
+    for name in instruction.called("calls", "to_apply"):
+        if instruction.opcode not in ("fusion", "call"):
+            continue
+        for one in module.computations[name].instructions.values():
+            if one.opcode in ("fusion", "call"):
+                found += _fused(one, module, scalars=scalars)
+            elif one.opcode not in NOTHING and (
+                scalars or _is_array(one, module.computations[name])
+            ):
+                found[one.opcode] += 1
+    return found
+
+
+def _is_array(one: Instruction, computation: Computation) -> bool:
+    return any(shape.sizes for part in (one, *computation.operands(one)) for shape in part.shapes)
+
+
+def _kind(instruction: Instruction, module: Module) -> str:
+    if instruction.opcode not in ("fusion", "call"):
+        return _kind_of(instruction.opcode)
+    fused = _fused(instruction, module, scalars=False) or _fused(instruction, module)
+    for opcode in _WEIGHT:
+        if opcode in fused:
+            return _KINDS[opcode]
+    if fused and all(opcode in _MOVING for opcode in fused):
+        return "copy"
+    return "elementwise"
+
+
+def _kind_of(opcode: str) -> str:
+    if opcode in _KINDS:
+        return _KINDS[opcode]
+    if opcode in _MOVING:
+        return "copy"
+    return "elementwise" if opcode in FLOP or opcode in FUNCTIONS or opcode in FREE else "unknown"
+
+
+def _rule(instruction: Instruction, module: Module) -> str:
+    if instruction.opcode in ("fusion", "call"):
+        return "sum of what it fuses"
+    return {
+        "dot": "2 m n k",
+        "convolution": "2 per tap inside the input",
+        "reduce": "inputs - outputs",
+        "reduce-window": "elements in windows - outputs",
+    }.get(instruction.opcode, "elements")
+
+
+def scope_of(instruction: Instruction) -> tuple[str, bool]:
+    """Return the named scopes around an instruction, and whether it is of a backward pass.
+
+    Examples
+    --------
+    The name that JAX gives tells both: ``jit(step)/transpose(jvp(block))/dot_general``.
+    """
+    metadata = instruction.attributes.get("metadata", "")
+    found = re.search(r'op_name=("(?:[^"\\]|\\.)*")', metadata)
+    if found is None:
+        return "", False
+    path = str(json.loads(found[1]))
+    scopes = [_bare(part) for part in path.split("/")[:-1]]
+    return ".".join(scope for scope in scopes if scope), "transpose(" in path
+
+
+_TRANSFORMS = re.compile(r"^(\w+)\((.*)\)$")
+_INTERNAL = opcodes(
+    "while body cond closed_call checkpoint rematted_computation remat custom_jvp_call "
+    "custom_vjp_call custom_vjp_call_jaxpr pjit core_call branch_0_fun branch_1_fun shard_map "
+    "scan custom_lin"
+)
+
+
+def _bare(part: str) -> str:
+    """Return the scope that transformations wrap; empty: none."""
+    while (found := _TRANSFORMS.match(part)) is not None:
+        if found[1] in ("jit", "pjit", "xla_call"):
+            return ""
+        part = found[2]
+    return "" if part in _INTERNAL else part

@@ -1,0 +1,69 @@
+"""Which instructions a compiled program runs, and how often."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ridgepoint.demands.operators.hlo.asked import NOTHING
+from ridgepoint.demands.operators.hlo.text import Computation, Instruction, Module
+from ridgepoint.demands.operators.hlo.work import trip_count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Step:
+    """An instruction that runs.
+
+    Parameters
+    ----------
+    instruction : Instruction
+    computation : Computation
+        That holds it.
+    times : int or None
+        How often it runs in one run of the program; None: it depends on data.
+    """
+
+    instruction: Instruction
+    computation: Computation
+    times: int | None
+
+
+def steps_of(module: Module) -> tuple[Step, ...]:
+    """Return all instructions that run something, those in loops and branches included.
+
+    Parameters
+    ----------
+    module : Module
+    """
+    return tuple(_steps(module, module.entry, 1))
+
+
+def _steps(module: Module, name: str, times: int | None) -> Iterator[Step]:
+    computation = module.computations[name]
+    for instruction in computation.instructions.values():
+        opcode = instruction.opcode
+        if opcode in NOTHING or opcode.endswith("-done"):
+            continue
+        if opcode == "call" and not is_one_kernel(instruction):
+            for called in instruction.called("to_apply"):
+                yield from _steps(module, called, times)
+            continue
+        yield Step(instruction=instruction, computation=computation, times=times)
+        if opcode == "while":
+            n = trip_count(instruction)
+            known = None if n is None or times is None else n * times
+            if n is None:  # a loop of known length runs without its condition
+                for called in instruction.called("condition"):
+                    yield from _steps(module, called, None)
+            for called in instruction.called("body"):
+                yield from _steps(module, called, known)
+        elif opcode == "conditional":
+            for called in instruction.called(
+                "branch_computations", "true_computation", "false_computation"
+            ):
+                yield from _steps(module, called, None)
+
+
+def is_one_kernel(call: Instruction) -> bool:
+    """Return whether XLA compiles all that is called into one kernel, as it does small loops."""
+    return 'xla_cpu_small_call="true"' in call.attributes.get("frontend_attributes", "")

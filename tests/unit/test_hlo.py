@@ -1,0 +1,282 @@
+"""What compiled programs of JAX ask for, against sums by hand of the programs' own shapes."""
+
+import itertools
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ridgepoint.demands.operators.hlo.asked import asked_of_instruction, call_of, scope_of
+from ridgepoint.demands.operators.hlo.program import steps_of
+from ridgepoint.demands.operators.hlo.text import Module, NotHlo, read_module
+
+PROGRAMS = Path(__file__).parents[1] / "data/hlo"
+F32 = 4
+
+
+def program(name: str) -> Module:
+    """Read a compiled program."""
+    return read_module((PROGRAMS / f"{name}.txt").read_text())
+
+
+def asked(name: str) -> dict[str, tuple]:
+    """Return of each instruction that runs what it asks for, and how often it runs."""
+    module = program(name)
+    return {
+        step.instruction.name: (
+            asked_of_instruction(step.instruction, step.computation, module),
+            step.times,
+        )
+        for step in steps_of(module)
+    }
+
+
+def total(name: str) -> tuple[float, float]:
+    """Return flop in fp32 and evaluations of functions of a whole program."""
+    every = asked(name).values()
+    flop = sum(one.work.get("fp32", 0.0) * times for one, times in every)
+    return flop, sum(one.functions * times for one, times in every)
+
+
+def one_line(text: str, *before: str) -> Module:
+    """Return a program of one instruction after the given ones."""
+    lines = "\n".join(f"  {line}" for line in (*before, f"ROOT {text}"))
+    return read_module(f"HloModule m\n\nENTRY %main () -> f32[] {{\n{lines}\n}}\n")
+
+
+def last_asked(module: Module):
+    """Return what the last instruction asks for."""
+    entry = module.computations[module.entry]
+    return asked_of_instruction(entry.instructions[entry.root], entry, module)
+
+
+def test_two_products_and_a_softmax_are_the_sum_of_their_parts():
+    """Each operation of the source is counted once, wherever XLA fused it."""
+    products = 2 * 256 * 512 * 1024 + 2 * 256 * 1024 * 512
+    bias, differences, quotients = 256 * 1024, 256 * 512, 256
+    sums, scaled = 256 * (512 - 1), 256 * 512
+
+    flop, functions = total("multilayer")
+
+    assert flop == products + bias + differences + sums + quotients + scaled
+    assert functions == 256 * 1024 + 256 * 512
+
+
+def test_a_fusion_moves_its_own_inputs_and_results_alone():
+    """What is made and used inside a fusion moves no bytes; a scalar is four bytes."""
+    found, times = asked("multilayer")["ynn_fusion.1"]
+
+    inputs = 1024 * 512 + 256 * 512 + 512 * 1024 + 1
+    assert (found.read_bytes, found.write_bytes) == (inputs * F32, 256 * 512 * F32)
+    assert (found.kind, times) == ("matrix product", 1)
+
+
+def test_a_loop_of_known_length_runs_its_instructions_that_often():
+    """Five steps: a product, a sum and tanh in each; the condition does not run."""
+    parts = asked("loop")
+
+    assert parts["ynn_fusion.1"][0].work == {"fp32": 2 * 64 * 128 * 128}
+    assert parts["ynn_fusion.1"][1] == parts["wrapped_tanh"][1] == 5
+    assert total("loop") == (5 * (2 * 64 * 128 * 128 + 64 * 128 - 1), 5 * 64 * 128)
+    assert "wrapped_compare" not in parts
+
+
+def test_a_loop_that_ends_as_the_data_say_runs_unknown_times():
+    """The compiler knows no number, and neither do we."""
+    parts = asked("until")
+
+    assert parts["sine_add_fusion"][1] is None
+    assert parts["sine_add_fusion"][0].work == {"fp32": 2 * 64 * 64}
+    assert parts["while.5"][1] == 1
+
+
+def test_branches_run_unknown_times():
+    """Both branches are operators, and the data choose."""
+    parts = asked("branch")
+
+    assert parts["sort.0"][1] is None
+    assert parts["ynn_fusion"][1] is None
+    assert parts["ynn_fusion"][0].work == {"fp32": 2 * 64**3}
+    assert parts["sort.0"][0].work == {}
+
+
+def test_a_small_loop_in_one_kernel_is_the_sum_of_its_rounds():
+    """Seven rounds of a multiplication, a sine and an addition on four numbers."""
+    found, times = asked("small")["call"]
+
+    assert (found.work, found.functions, times) == ({"fp32": 7 * 2 * 4}, 7 * 4, 1)
+
+
+def taps_inside(size: int, out: int, *, window: int, stride: int, low: int) -> int:
+    """Count pairs of output and tap inside the input along one dimension."""
+    return sum(
+        0 <= o * stride + tap - low < size
+        for o, tap in itertools.product(range(out), range(window))
+    )
+
+
+def test_a_convolution_and_its_gradients_do_the_same_multiplications():
+    """Each pair of input element and weight that meets is one multiply-add, in all three."""
+    along = taps_inside(16, 8, window=3, stride=2, low=0)
+    flop = 2 * along * along * 2 * 8 * 16
+
+    parts = asked("convolution")
+
+    assert along == 23
+    for name in (
+        "conv_general_dilated.3",
+        "convolution-base-dilated",
+        "convolution-window-dilated",
+    ):
+        assert parts[name][0].work == {"fp32": flop}
+
+
+@given(
+    size=st.integers(1, 9),
+    window=st.integers(1, 5),
+    stride=st.integers(1, 4),
+    low=st.integers(-2, 5),
+    holes=st.integers(1, 4),
+    dilation=st.integers(1, 3),
+    out=st.integers(1, 9),
+)
+def test_taps_are_those_of_a_count_one_by_one(size, window, stride, low, holes, dilation, out):
+    """Padding and holes between elements are met by no multiplication."""
+    text = (
+        f"%c = f32[1,{out},1] convolution(%x, %w), window={{size={window} stride={stride} "
+        f"pad={low}_0 lhs_dilate={holes} rhs_dilate={dilation}}}, dim_labels=b0f_0io->b0f"
+    )
+    before = (
+        f"%x = f32[1,{size},1] parameter(0)",
+        f"%w = f32[{window},1,1] parameter(1)",
+    )
+    with_holes = {at * holes for at in range(size)}
+    met = sum(
+        o * stride + tap * dilation - low in with_holes
+        for o, tap in itertools.product(range(out), range(window))
+    )
+
+    work = last_asked(one_line(text, *before)).work
+
+    assert work.get("fp32", 0) == 2 * met
+
+
+def test_factorisations_are_counted_step_by_step():
+    """Cholesky and LU of order 32, by adding up the operations of the textbook algorithms."""
+    n, parts = 32, asked("algebra")
+    cholesky = sum(1 + (n - k - 1) + sum(2 * (n - j) for j in range(k + 1, n)) for k in range(n))
+    lu = sum((n - k - 1) + 2 * (n - k - 1) ** 2 for k in range(n))
+
+    assert parts["cholesky.0"][0].work == {"fp32": pytest.approx(cholesky)}
+    assert parts["lu.0"][0].work == {"fp32": lu}
+    assert parts["triangular_solve.4"][0].work == {"fp32": n * n}
+
+
+def test_a_transform_has_no_work_of_its_own():
+    """How many flop an FFT is depends on the library: unknown, and its bytes are known."""
+    found, _ = asked("algebra")["fft.0"]
+
+    assert found.work is None
+    assert "depend" in found.unknown
+    assert found.write_bytes == 32 * 32 * 8
+
+
+def test_slices_and_updates_move_what_they_touch():
+    """Eight rows of 64 are read and written; a block of 4 x 4 is updated in place."""
+    parts = asked("indexing")
+
+    rows = parts["gather_bitcast_fusion"][0]
+    assert (rows.read_bytes, rows.write_bytes) == (8 * 64 * F32 + 8 * 4, 8 * 64 * F32)
+    block = parts["select_dynamic-update-slice_fusion"][0]
+    assert block.write_bytes == 4 * 4 * F32
+    assert block.read_bytes == 4 * 4 * F32 + 2 * 4
+    added = parts["wrapped_scatter"][0]
+    assert added.work == {"fp32": 8 * 64}
+    assert added.write_bytes == 8 * 64 * F32
+
+
+def test_the_largest_of_a_row_are_found_by_comparing():
+    """A selection has no flop, and is known."""
+    found, _ = asked("indexing")["custom-call"]
+
+    assert (found.work, found.kind, found.unknown) == ({}, "sort", "")
+
+
+def test_complex_numbers_are_worked_out_in_real_ones():
+    """A product is four multiplications and two additions, a sum two; the modulus a function."""
+    flop, functions = total("spectrum")
+
+    assert (flop, functions) == (100 * (6 + 2), 100)
+
+
+def test_integers_have_no_flop_and_their_products_have_op():
+    """An addition of integers is no flop; a product of matrices of bytes is op."""
+    added = one_line("%a = s32[9] add(%x, %x)", "%x = s32[9] parameter(0)")
+    product = one_line(
+        "%d = s32[2,4] dot(%x, %y), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+        "%x = s8[2,3] parameter(0)",
+        "%y = s8[3,4] parameter(1)",
+    )
+
+    assert last_asked(added).work == {}
+    assert last_asked(product).work == {"int8": 2 * 2 * 3 * 4}
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("%a = f8e4m3fn[4] add(%x, %x)", "no ceiling"),
+        ('%a = f32[4] custom-call(%x), custom_call_target="mine"', "mine"),
+        ("%a = f32[4] all-reduce(%x)", "no rule"),
+        ("%a = f32[<=4] add(%x, %x)", "depends on data"),
+    ],
+)
+def test_what_no_rule_knows_is_unknown_and_says_why(text, why):
+    """Never 0."""
+    found = last_asked(one_line(text, "%x = f32[4] parameter(0)"))
+
+    assert found.work is None
+    assert why in found.unknown
+
+
+def test_an_operand_that_is_used_twice_is_read_once():
+    """The sum of an array and itself reads it once."""
+    found = last_asked(one_line("%a = f32[4] add(%x, %x)", "%x = f32[4] parameter(0)"))
+
+    assert (found.read_bytes, found.write_bytes) == (16, 16)
+
+
+def test_scopes_are_modules_and_transposes_are_the_backward_pass():
+    """The names that a user gave are kept; those of transformations are not."""
+    names = {
+        "jit(f)/first/dot_general": ("first", False),
+        "jit(f)/transpose(jvp(block))/while/body/mlp/dot_general": ("block.mlp", True),
+        "jit(f)/jvp()/gt": ("", False),
+        "jit(f)/jit(softmax)/exp": ("", False),
+    }
+    for path, expected in names.items():
+        metadata = f'metadata={{op_name="{path}" source_line=3}}'
+        module = one_line(f"%a = f32[] add(%x, %x), {metadata}", "%x = f32[] parameter(0)")
+        entry = module.computations[module.entry]
+
+        assert scope_of(entry.instructions["a"]) == expected
+
+
+def test_a_call_says_what_it_fuses():
+    """The most frequent first; constants and parameters are not operations."""
+    module = program("multilayer")
+    entry = module.computations[module.entry]
+
+    call = call_of(entry.instructions["ynn_fusion.1"], entry, module)
+
+    assert call.name == "hlo.fusion"
+    assert call.options["fuses"].startswith("dot 2, broadcast 2, add 1, tanh 1")
+    assert [tensor.shape for tensor in call.outputs] == [(256, 512)]
+
+
+@pytest.mark.parametrize("text", ["", "HloModule m", "HloModule m\n\nENTRY %main () -> f32[] {\n"])
+def test_what_is_no_program_is_refused(text):
+    """A text without an entry, or cut off, is not read as an empty program."""
+    with pytest.raises(NotHlo):
+        read_module(text)

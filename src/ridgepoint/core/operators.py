@@ -261,6 +261,11 @@ class OperatorProfile(Presentable):
         Size of all parameters (weights), byte; None: unknown.
     gradient_bytes : float or None
         Size of the gradients that a backward pass makes, byte; 0: none. None: unknown.
+    outer_bytes : float or None
+        Least bytes that the operators read of arrays made before the run (parameters, inputs), each
+        once; None: unknown.
+    processor : str
+        Model of the device that ran it, as a machine's host names it; empty: the context's CPU.
     cautions : tuple of Caution
     """
 
@@ -274,6 +279,8 @@ class OperatorProfile(Presentable):
     context: Context
     parameter_bytes: float | None = None
     gradient_bytes: float | None = None
+    outer_bytes: float | None = None
+    processor: str = ""
     cautions: tuple[Caution, ...] = ()
 
     @property
@@ -288,6 +295,11 @@ class OperatorProfile(Presentable):
         if self.cautions:
             parts.append(amount(len(self.cautions), "caution"))
         return f"{quoted(self.program)}: {', '.join(parts)}"
+
+    @property
+    def device_model(self) -> str:
+        """Model of the device that ran it, as a machine's host names it."""
+        return self.processor or self.context.cpu
 
     @cached_property
     def demand(self) -> Demand:

@@ -2,100 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import re
+import statistics
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from ridgepoint.core.bound import Bound, bound_known, series
-from ridgepoint.core.demand import Demand
+from ridgepoint.core.bound import Bound
+from ridgepoint.core.caution import Caution
 from ridgepoint.core.estimate import Estimate, quotient
 from ridgepoint.core.machine import Machine
-from ridgepoint.core.operators import Asked, Operator, OperatorProfile
+from ridgepoint.core.operators import Operator, OperatorProfile
 from ridgepoint.core.presenting import Presentable
-from ridgepoint.core.resources import LEVELS
+from ridgepoint.models.advice.subject import Advice
+from ridgepoint.models.operators.advice import operator_advice
+from ridgepoint.models.operators.doubts import operator_doubts
+from ridgepoint.models.operators.least import least_demand, least_time
+from ridgepoint.models.operators.placed import (
+    ABOVE,
+    CALLS,
+    ELSEWHERE,
+    NO_CEILING,
+    NOT_TIMED,
+    NOTHING,
+    UNEXPLAINED,
+    UNKNOWN,
+    OperatorGroup,
+    PlacedOperator,
+    grouped,
+    grouped_alike,
+)
+from ridgepoint.models.operators.verdict import operator_verdict
+from ridgepoint.models.thresholds import ABOVE_ROOF, NEAR
 
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class PlacedOperator:
-    """An operator under a machine's roofs.
-
-    Parameters
-    ----------
-    operator : Operator
-    bound : Bound or None
-        Of all its calls; None: its demand is unknown, or the machine has no ceiling for any of it.
-    share : float or None
-        Share of the time of all operators, 0 to 1; None: not timed.
-    efficiency : Estimate or None
-        The bound's time over the time taken: 1 is the roof. None: one of them is unknown.
-    """
-
-    operator: Operator
-    bound: Bound | None
-    share: float | None
-    efficiency: Estimate | None
-
-    @property
-    def intensity(self) -> float | None:
-        """Work over the least bytes, flop/byte; None: unknown, or it moves none."""
-        asked = self.operator.asked
-        if asked.work is None or not asked.moved_bytes:
-            return None
-        return sum(asked.work.values()) / asked.moved_bytes
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class OperatorGroup:
-    """Operators of one module, phase or kind, together.
-
-    Parameters
-    ----------
-    name : str
-    operators : tuple of PlacedOperator
-    """
-
-    name: str
-    operators: tuple[PlacedOperator, ...]
-
-    @cached_property
-    def time_s(self) -> Estimate | None:
-        """Seconds of all operators that were timed, run by run; None: none was."""
-        times = [o.operator.time_s for o in self.operators if o.operator.time_s is not None]
-        if not times:
-            return None
-        return Estimate([sum(run) for run in zip(*(t.samples for t in times), strict=True)])
-
-    @cached_property
-    def share(self) -> float | None:
-        """Share of the time of all operators of the profile; None: not timed."""
-        shares = [placed.share for placed in self.operators if placed.share is not None]
-        return sum(shares) if shares else None
-
-    @cached_property
-    def unknown_share(self) -> float | None:
-        """Share of the profile's time that is in operators of unknown demand; None: not timed."""
-        if self.share is None:
-            return None
-        return sum(
-            placed.share or 0.0 for placed in self.operators if placed.operator.demand is None
-        )
-
-    @cached_property
-    def bound(self) -> Bound | None:
-        """The bound of the operators whose demand is known, one after the other."""
-        bounds = [placed.bound for placed in self.operators if placed.bound is not None]
-        return series(bounds) if bounds else None
-
-    @cached_property
-    def efficiency(self) -> float | None:
-        """Least time over time taken, of the operators that have both; None: none has."""
-        both = [
-            (placed.bound.time_s, placed.operator.time_s.median)
-            for placed in self.operators
-            if placed.bound is not None and placed.operator.time_s is not None
-        ]
-        taken = sum(time_s for _, time_s in both)
-        return float(sum(least for least, _ in both)) / taken if taken else None
+__all__ = [
+    "OperatorAnalysis",
+    "OperatorGroup",
+    "PlacedOperator",
+    "analyse_operators",
+    "least_demand",
+]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -117,6 +63,11 @@ class OperatorAnalysis(Presentable):
         """The result in one line."""
         return self.profile.headline
 
+    @property
+    def machine_name(self) -> str:
+        """Name of the machine; empty: there is none."""
+        return "" if self.machine is None else self.machine.name
+
     @cached_property
     def operators(self) -> tuple[PlacedOperator, ...]:
         """Every operator, longest first; those that were not timed last, by their order."""
@@ -137,109 +88,152 @@ class OperatorAnalysis(Presentable):
         for placed in sorted(self.operators, key=lambda one: by_first[id(one.operator)]):
             for path in _paths(placed.operator.module):
                 order.setdefault(path, []).append(placed)
-        return _groups(order)
+        return tuple(
+            OperatorGroup(name=name, operators=tuple(inside)) for name, inside in order.items()
+        )
 
     @cached_property
     def phases(self) -> tuple[OperatorGroup, ...]:
         """Forward, backward and optimizer, those that there are."""
-        return self._by(lambda one: one.operator.phase)
+        return grouped(self.operators, lambda one: one.operator.phase)
 
     @cached_property
     def kinds(self) -> tuple[OperatorGroup, ...]:
         """Families of operators, longest first."""
-        return self._by(lambda one: one.operator.asked.kind)
+        groups = grouped(self.operators, lambda one: one.operator.asked.kind)
+        return tuple(sorted(groups, key=lambda group: -(group.share or 0.0)))
+
+    @cached_property
+    def alike(self) -> tuple[OperatorGroup, ...]:
+        """Equal calls of all modules together, longest first: the layers of a model are alike."""
+        return grouped_alike(self.operators)
+
+    @cached_property
+    def is_elsewhere(self) -> bool:
+        """Whether it was timed on another device than this machine."""
+        if self.machine is None:
+            return False
+        ran_on, roofs_of = self.profile.device_model, self.machine.host.cpu
+        if self.profile.device == "cpu":
+            return ran_on != roofs_of
+        # One GPU has several names: 'NVIDIA H200', and 'NVIDIA H200 SXM' in its data sheet.
+        one, other = re.split(r"[\s-]+", ran_on.lower()), re.split(r"[\s-]+", roofs_of.lower())
+        shorter = min(len(one), len(other))
+        return one[:shorter] != other[:shorter]
+
+    @cached_property
+    def call_s(self) -> float | None:
+        """Seconds that calling an operator takes, whatever it does; None: unknown.
+
+        It is the median of operators that ask for nothing (views), each by one call.
+        """
+        views = [
+            operator.time_s.median / operator.calls
+            for operator in self.profile.operators
+            if operator.time_s is not None and asks_nothing(operator)
+        ]
+        return statistics.median(views) if views else None
 
     @cached_property
     def outside_s(self) -> float | None:
-        """Seconds of a run outside of all operators: Python, and calling them; None: unknown."""
-        profile, inside = self.profile, self.whole.time_s
-        if profile.attached_s is None or inside is None:
-            return None
-        return max(profile.attached_s.median - inside.median, 0.0)
+        """Seconds of a run that no operator takes: Python, waiting, and calling; None: unknown.
 
-    def _by(self, key: Callable[[PlacedOperator], str]) -> tuple[OperatorGroup, ...]:
-        found: dict[str, list[PlacedOperator]] = {}
-        for placed in self.operators:
-            found.setdefault(key(placed), []).append(placed)
-        return _groups(found)
+        Of runs with nothing attached, if there are any; recording operators makes them seem longer,
+        so that this is the least.
+        """
+        timed, inside = self.profile.timed, self.whole.time_s
+        whole = self.profile.attached_s if timed is None else timed.runtime_s
+        if whole is None or inside is None:
+            return None
+        return max(whole.median - inside.median, 0.0)
+
+    @property
+    def explained(self) -> dict[str, float]:
+        """Share of the operators' time by what explains it, largest first."""
+        return self.whole.explained
+
+    @cached_property
+    def verdict(self) -> tuple[str, ...]:
+        """What holds the program back, in sentences without a full stop."""
+        return operator_verdict(self)
+
+    @cached_property
+    def doubts(self) -> tuple[Caution, ...]:
+        """Every caution, those of the profile and of its runs included."""
+        return operator_doubts(self)
+
+    @cached_property
+    def advice(self) -> tuple[Advice, ...]:
+        """What to do next, the largest gain for the program first."""
+        return operator_advice(self)
+
+    @property
+    def cores(self) -> float | None:
+        """Cores whose roofs bound an operator; None: all.
+
+        As many as its threads where it was timed. On another machine it would have all.
+        """
+        profile, machine = self.profile, self.machine
+        if machine is None or profile.device != "cpu" or self.is_elsewhere:
+            return None
+        return None if profile.threads is None else min(profile.threads, machine.cores)
 
     def _placed(self, operator: Operator, total_s: float) -> PlacedOperator:
         bound, time_s = self._bound(operator), operator.time_s
         efficiency = None
-        if bound is not None and time_s is not None and time_s.median > 0:
+        if bound is not None and bound.time_s > 0 and time_s is not None and time_s.median > 0:
             efficiency = quotient(Estimate([float(bound.time_s)]), time_s)
         return PlacedOperator(
             operator=operator,
             bound=bound,
             share=None if time_s is None or total_s <= 0 else time_s.median / total_s,
-            efficiency=efficiency,
+            efficiency=None if self.is_elsewhere else efficiency,
+            explained_by=self._explained_by(operator, bound, efficiency),
         )
 
     def _bound(self, operator: Operator) -> Bound | None:
         if self.machine is None:
             return None
         demand = least_demand(operator.asked, self.machine)
-        cores = self.profile.threads if self.profile.device == "cpu" else None
-        busy = None if cores is None else min(cores, self.machine.cores)
-        return (
-            None
-            if demand is None
-            else bound_known(demand * operator.calls, self.machine, cores=busy)
-        )
+        if demand is None:
+            return None
+        return least_time(demand * operator.calls, self.machine, cores=self.cores)
+
+    def _explained_by(
+        self, operator: Operator, bound: Bound | None, efficiency: Estimate | None
+    ) -> str:
+        if (why := self._unplaced(operator, bound)) is not None:
+            return why
+        reached = 0.0 if efficiency is None else efficiency.median
+        if reached > ABOVE_ROOF:
+            return ABOVE
+        if reached >= NEAR and bound is not None:
+            return str(bound.limiter)
+        time_s = 0.0 if operator.time_s is None else operator.time_s.median
+        return CALLS if (self.call_s or 0.0) * operator.calls >= NEAR * time_s else UNEXPLAINED
+
+    def _unplaced(self, operator: Operator, bound: Bound | None) -> str | None:
+        """Return why no roof can explain its time; None: one may."""
+        reasons = {
+            UNKNOWN: operator.demand is None,
+            NOTHING: asks_nothing(operator),
+            NO_CEILING: bound is None,
+            ELSEWHERE: self.is_elsewhere,
+            NOT_TIMED: operator.time_s is None,
+        }
+        return next((why for why, holds in reasons.items() if holds), None)
 
 
-def least_demand(asked: Asked, machine: Machine) -> Demand | None:
-    """Return what one call asks of each level of a machine's memory at least.
-
-    Parameters
-    ----------
-    asked : Asked
-    machine : Machine
-
-    Returns
-    -------
-    Demand or None
-        None: the work or the bytes are unknown.
-
-    Notes
-    -----
-    All bytes pass between core and L1. What came before may have left a cache full of them, so
-    that only the bytes beyond its capacity must cross the level behind it: with S bytes and a
-    cache of C, at least S - C, divided over the directions as S is. Without known caches all S
-    bytes cross DRAM, as in the usual roofline of an operator.
-    """
-    moved = asked.moved_bytes
-    if asked.work is None or asked.read_bytes is None or moved is None:
-        return None
-    amounts: dict[str, float] = dict(asked.work)
-    for level, capacity in _before(machine).items():
-        share = max(moved - capacity, 0.0) / moved if moved else 0.0
-        if share > 0:
-            amounts[f"{level}_read"] = asked.read_bytes * share
-            amounts[f"{level}_write"] = (moved - asked.read_bytes) * share
-    return Demand(amounts)
-
-
-def _before(machine: Machine) -> Mapping[str, float]:
-    """Return for every level that there is the bytes that all caches before it hold together."""
-    held, before = 0.0, {}
-    for cache in sorted(machine.caches, key=lambda cache: cache.level):
-        if cache.kind != "instruction" and f"l{cache.level}" in LEVELS:
-            before[f"l{cache.level}"] = held
-            held += cache.size_bytes * max(machine.cores / cache.cores, 1.0)
-    return {**before, "dram": held}
+def asks_nothing(operator: Operator) -> bool:
+    """Return whether an operator has no work and moves no byte, as a view does."""
+    asked = operator.asked
+    return asked.work is not None and not any(asked.work.values()) and asked.moved_bytes == 0
 
 
 def _paths(module: str) -> Iterable[str]:
     """Return a module's path and those of all modules around it, outermost first."""
     parts = module.split(".") if module else []
     return ["", *(".".join(parts[: at + 1]) for at in range(len(parts)))]
-
-
-def _groups(found: Mapping[str, list[PlacedOperator]]) -> tuple[OperatorGroup, ...]:
-    return tuple(
-        OperatorGroup(name=name, operators=tuple(operators)) for name, operators in found.items()
-    )
 
 
 def analyse_operators(profile: OperatorProfile, machine: Machine | None = None) -> OperatorAnalysis:

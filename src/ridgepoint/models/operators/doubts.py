@@ -1,0 +1,177 @@
+"""Doubts about operators under their roofs: what is unknown, left out, or too good to be true."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.presenting import amount
+from ridgepoint.models.operators.placed import ABOVE, OperatorGroup, PlacedOperator
+from ridgepoint.models.thresholds import LEAST_PART, NAMED
+
+if TYPE_CHECKING:
+    from ridgepoint.models.operators import OperatorAnalysis
+
+_MOST_NAMED = 3
+
+
+def operator_doubts(analysis: OperatorAnalysis) -> tuple[Caution, ...]:
+    """Return every caution about a profile on a machine, the recorder's own first."""
+    profile = analysis.profile
+    timed = () if profile.timed is None else profile.timed.cautions
+    return (
+        *profile.cautions,
+        *timed,
+        *_unknown(analysis),
+        *_untimed(analysis),
+        *_attached(analysis),
+        *(() if analysis.machine is None else _of_machine(analysis)),
+    )
+
+
+def _of_machine(analysis: OperatorAnalysis) -> Iterator[Caution]:
+    machine, profile = analysis.machine, analysis.profile
+    assert machine is not None
+    if analysis.is_elsewhere and analysis.whole.time_s is not None:
+        yield Caution(
+            "other-machine",
+            f"the operators were timed on {profile.device_model!r}; the roofs are of "
+            f"{machine.name!r}",
+            "read from this how fast that machine could run them, not how close they come to "
+            "its roofs",
+        )
+    if not machine.caches:
+        yield Caution(
+            "caches-unknown",
+            f"the caches of {machine.name!r} are not known, so that all bytes of an operator "
+            "count as DRAM traffic",
+            "an operator whose arrays are still in a cache from the one before can be faster than "
+            "this roof",
+        )
+    if profile.device == "cpu" and profile.threads is None and not analysis.is_elsewhere:
+        yield Caution(
+            "threads-unknown",
+            "the number of threads of an operator is not known: its roofs are those of all "
+            f"{machine.cores} cores",
+            "if it runs on fewer, it is nearer to its roofs than is said here",
+        )
+    yield from _left_out(analysis)
+    yield from _above(analysis)
+    yield from _functions(analysis)
+
+
+def _unknown(analysis: OperatorAnalysis) -> Iterator[Caution]:
+    """Yield a caution about operators of unknown demand: how much time, which and why."""
+    unknown = [one for one in analysis.operators if one.operator.demand is None]
+    if not unknown:
+        return
+    share = sum(one.share or 0.0 for one in unknown)
+    is_timed = any(one.share is not None for one in unknown)
+    how_much = f"{share:.1%} of the operators' time is in" if is_timed else "the bound leaves out"
+    reasons = dict.fromkeys(
+        f"{one.operator.name}: {one.operator.asked.unknown or 'its bytes are unknown'}"
+        for one in unknown
+    )
+    yield Caution(
+        "unknown-operators",
+        f"{how_much} {amount(sum(one.operator.calls for one in unknown), 'call')} of unknown "
+        f"demand ({_some(reasons)})",
+        "the bound holds without them and may be too low",
+        effect=share if is_timed else None,
+        on="time",
+    )
+
+
+def _untimed(analysis: OperatorAnalysis) -> Iterator[Caution]:
+    if analysis.whole.time_s is None:
+        return
+    untimed = [one for one in analysis.operators if one.operator.time_s is None]
+    if untimed:
+        names = dict.fromkeys(one.operator.name for one in untimed)
+        yield Caution(
+            "untimed-operators",
+            f"{amount(len(untimed), 'operator')} could not be timed ({_some(names)})",
+            "shares of the time leave them out",
+        )
+
+
+def _attached(analysis: OperatorAnalysis) -> Iterator[Caution]:
+    """Yield a caution if timing the operators made the program slower."""
+    timed, attached_s = analysis.profile.timed, analysis.profile.attached_s
+    if timed is None or attached_s is None or not timed.runtime_s.median > 0:
+        return
+    longer = attached_s.median / timed.runtime_s.median - 1
+    if longer > LEAST_PART:
+        yield Caution(
+            "timing-operators",
+            f"runs in which each operator was timed took {longer:.0%} longer than plain runs",
+            "short operators seem longer than they are; the time of the whole is that of plain "
+            "runs",
+            on="time",
+        )
+
+
+def _left_out(analysis: OperatorAnalysis) -> Iterator[Caution]:
+    """Yield a caution for each resource without a ceiling that operators ask for."""
+    missing: dict[str, list[PlacedOperator]] = {}
+    for one in analysis.operators:
+        if one.bound is not None:
+            names = one.bound.left_out
+        else:
+            demand = one.operator.demand
+            names = () if demand is None else tuple(n for n, x in demand.amounts.items() if x)
+        for name in names:
+            missing.setdefault(name, []).append(one)
+    assert analysis.machine is not None
+    for name, operators in missing.items():
+        names_of = dict.fromkeys(one.operator.name for one in operators)
+        yield Caution(
+            "no-ceiling",
+            f"{analysis.machine.name} has no {name} ceiling: that part of "
+            f"{amount(len(operators), 'operator')} is left out ({_some(names_of)})",
+            "the bound still holds, but may be too low",
+        )
+
+
+def _above(analysis: OperatorAnalysis) -> Iterator[Caution]:
+    above = [group for group in analysis.alike if _is_above(group)]
+    if above:
+        shown = [f"{group.name} {group.efficiency:.2f} times" for group in above]
+        yield Caution(
+            "above-roof",
+            f"{amount(len(above), 'operator')} {'is' if len(above) == 1 else 'are'} faster than "
+            f"the roof allows ({_some(shown)}; "
+            f"{sum(group.share or 0.0 for group in above):.1%} of the time)",
+            "the library needs less than the rule says (another algorithm, such as Winograd's, "
+            "another precision inside, or arrays that a cache still held), or a ceiling is too "
+            "low: have the operators counted with check=True, and measure the machine again",
+        )
+
+
+def _is_above(group: OperatorGroup) -> bool:
+    return group.efficiency is not None and any(
+        one.explained_by == ABOVE for one in group.operators
+    )
+
+
+def _functions(analysis: OperatorAnalysis) -> Iterator[Caution]:
+    """Yield a caution about evaluations of functions, which no roof bounds."""
+    with_them = [one for one in analysis.operators if one.operator.asked.functions > 0]
+    share = sum(one.share or 0.0 for one in with_them)
+    if share >= NAMED:
+        names = dict.fromkeys(one.operator.name for one in with_them)
+        yield Caution(
+            "functions",
+            f"{share:.0%} of the operators' time is in operators that evaluate exp, erf and the "
+            f"like ({_some(names)}), whose work depends on the library and is in no bound",
+            "these operators may be nearer to what is possible than their roofs say",
+        )
+
+
+def _some(names: Iterable[str]) -> str:
+    """Return a few names, and how many others there are."""
+    every = list(names)
+    more = len(every) - _MOST_NAMED
+    shown = ", ".join(every[:_MOST_NAMED])
+    return f"{shown} and {more} more" if more > 0 else shown

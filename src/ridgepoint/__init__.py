@@ -34,6 +34,7 @@ _HOMES = {
     "measure_program": "profiling.program",
     "measuring": "profiling.calls.watch",
     "open_device": "ceilings.gpu",
+    "operators": "profiling.operators",
     "PerfMeter": "meters.perf",
     "read_region_times": "meters.region_times",
     "region": "regions",
@@ -204,6 +205,7 @@ if TYPE_CHECKING:
     from ridgepoint.profiling.calls import measure_all as measure_all
     from ridgepoint.profiling.calls.subject import subject as subject
     from ridgepoint.profiling.calls.watch import measuring as measuring
+    from ridgepoint.profiling.operators import operators as operators
     from ridgepoint.profiling.program import measure_program as measure_program
     from ridgepoint.published.machines import open_machine as open_machine
     from ridgepoint.published.perceptrons import perceptron as perceptron

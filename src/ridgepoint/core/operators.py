@@ -46,12 +46,12 @@ class Tensor:
     layout : str
         ``strided``, or the name of a format for sparse arrays.
     key : int
-        The same for arrays that share memory, within one profile; 0: not known. Arrays that an
+        The same for arrays that share memory, within one call; 0: not known. Arrays that an
         operator writes in place have the key of its input.
     strides : tuple of int or None
         Elements between neighbours along each dimension; None: not known, or without gaps.
     start : int
-        Byte at which it begins in the memory of its key.
+        Byte at which it begins in the memory of its key, from the first array of the call there.
     """
 
     shape: tuple[int, ...]

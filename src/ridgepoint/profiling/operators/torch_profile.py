@@ -1,0 +1,95 @@
+"""Profile the operators of a program of PyTorch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.collecting import not_collecting
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.operators import OperatorProfile
+from ridgepoint.core.timed import Timed
+from ridgepoint.profiling.context import context_here
+from ridgepoint.profiling.operators.options import Options
+from ridgepoint.profiling.operators.repeating import (
+    attached_runs,
+    refusing_failures,
+    timed_plainly,
+)
+from ridgepoint.profiling.operators.torch_program import Program
+from ridgepoint.profiling.operators.torch_recording import Recording
+
+
+def profile(
+    function: Callable[..., Any], inputs: tuple[object, ...], options: Options
+) -> OperatorProfile:
+    """Return the operators of ``function(*inputs)``.
+
+    Parameters
+    ----------
+    function : callable
+        A module or a function of PyTorch.
+    inputs : tuple
+    options : Options
+
+    Raises
+    ------
+    CannotMeasure
+        If it raises, or takes longer than the time limit.
+    """
+    with refusing_failures(options):
+        program = Program(function, inputs, options)
+    context = context_here()
+    with program.unchanged():
+        timed = None if program.device.type == "meta" else timed_plainly(program, options)
+        recording = _recorded(program, timed, options)
+        gradient_bytes = program.gradient_bytes
+    device = recording.device or program.device
+    return OperatorProfile(
+        program=options.name,
+        library=f"PyTorch {torch.__version__}",
+        device=str(device),
+        operators=recording.operators(),
+        timed=timed,
+        attached_s=None if timed is None else Estimate(recording.run_s),
+        threads=torch.get_num_threads(),
+        context=context,
+        parameter_bytes=program.parameter_bytes,
+        gradient_bytes=gradient_bytes,
+        cautions=(*_mode_cautions(program), *recording.cautions()),
+    )
+
+
+def _recorded(program: Program, timed: Timed | None, options: Options) -> Recording:
+    """Return the program's calls, from runs in which they are timed."""
+    recording = Recording(program.model)
+
+    def run() -> None:
+        with recording, not_collecting(), refusing_failures(options):
+            program()
+
+    options.report(f"recording the operators of {options.name}")
+    run()
+    if timed is None:
+        return recording
+    recording.forget()  # what is done only once
+    for number in attached_runs(timed.runtime_s.median, options):
+        options.report(f"timing the operators of {options.name}, run {number + 1}")
+        run()
+    return recording
+
+
+def _mode_cautions(program: Program) -> tuple[Caution, ...]:
+    if program.model is None or program.options.backward is not None or not program.model.training:
+        return ()
+    return (
+        Caution(
+            "training-mode",
+            "the model is in training mode, without a backward pass: dropout and the statistics "
+            "of batches are computed",
+            "call model.eval() for inference, or ask for a backward pass: backward='sum'",
+        ),
+    )

@@ -1,0 +1,178 @@
+"""Record what PyTorch calls, and time each call: whatever runs inside of a `with`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from time import perf_counter
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.operators import Call, Operator, Phase
+from ridgepoint.demands.operators import asked_of
+from ridgepoint.profiling.operators.torch_arrays import Arrays, Described, call_of
+from ridgepoint.profiling.operators.torch_clock import Clock, finish
+from ridgepoint.profiling.operators.torch_modules import Place
+
+_NO_OPERATORS = ("profiler::", "prim::")
+"""Namespaces of what PyTorch dispatches without being an operator on arrays."""
+
+
+class _Seen:
+    """Calls that are alike, in one module and phase."""
+
+    __slots__ = ("call", "calls", "module", "phase", "times_s")
+
+    def __init__(self, call: Call, module: str, phase: Phase) -> None:
+        self.call, self.module, self.phase = call, module, phase
+        self.calls: dict[int, int] = {}  # by run
+        self.times_s: dict[int, float] = {}
+
+    def add(self, run: int, elapsed_s: float) -> None:
+        self.times_s[run] = self.times_s.get(run, 0.0) + elapsed_s
+
+
+class Recording:
+    """Operators that PyTorch calls inside of a ``with``, counted and timed as they come.
+
+    Entered several times, each time is a run of the same program.
+
+    Parameters
+    ----------
+    model : torch.nn.Module or None
+        Module whose path is empty; None: each outermost module begins with its class's name.
+
+    Attributes
+    ----------
+    run_s : list of float
+        Wall-clock time of each run, seconds.
+    device : torch.device or None
+        Device of the arrays, the host only where no array was anywhere else; None: no arrays yet.
+
+    Notes
+    -----
+    A dispatch mode sees every operator below autograd and autocast, in the order in which they are
+    called: composite functions as their parts, views and in-place operators too. The time of a call
+    is taken around it, so no call is taken for another; it includes calling it from Python, which
+    takes `calling_s`. Describing a call takes longer, but outside of its time. Memory is needed for
+    each different call, not for each call.
+
+    Only calls of the thread that entered are seen, and of the threads of its backward passes.
+    Functions that ``torch.compile`` made run uncompiled inside.
+    """
+
+    def __init__(self, model: torch.nn.Module | None = None) -> None:
+        self.run_s: list[float] = []
+        self.device: torch.device | None = None
+        self._place = Place(model)
+        self._clock = Clock()
+        self._mode = _mode_of(self)
+        self._seen: dict[Described, _Seen] = {}
+        self._begun = 0.0
+
+    def __enter__(self) -> Recording:
+        self._place.begin()
+        self._mode.__enter__()
+        self._begun = perf_counter()
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        finish(self.device)
+        self.run_s.append(perf_counter() - self._begun)
+        self._mode.__exit__(*raised)
+        self._place.end()
+        self._clock.collect()
+
+    def forget(self) -> None:
+        """Forget all runs, but not what was learnt of modules."""
+        self.run_s.clear()
+        self._seen.clear()
+
+    def operators(self) -> tuple[Operator, ...]:
+        """Return what was called, in the order of the first calls.
+
+        Notes
+        -----
+        Where runs differ in their calls, an operator has the number of its calls in the first run
+        that called it, and its time is unknown unless every run called it as often.
+        """
+        return tuple(_operator(seen, len(self.run_s)) for seen in self._seen.values())
+
+    def cautions(self) -> tuple[Caution, ...]:
+        """Return what is to be doubted about the operators."""
+        return tuple(self._varying())
+
+    def called(self, function: Any, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        """Call an operator, and note it."""
+        if function._schema.name.startswith(_NO_OPERATORS):
+            return function(*arguments, **options)
+        arrays = Arrays()
+        given = arrays.given(function, arguments, options)
+        device = arrays.device or _named_device(options)
+        module, phase = self._place.now()
+        begun = self._clock.now(device)
+        returned = function(*arguments, **options)
+        ended = self._clock.now(device)
+        outputs = arrays.returned(returned)
+        key = (module, phase, given, outputs)
+        seen = self._seen.get(key)
+        if seen is None:
+            seen = _Seen(call_of(given, outputs), module, phase)
+            self._seen[key] = seen
+        run = len(self.run_s)
+        seen.calls[run] = seen.calls.get(run, 0) + 1
+        if not arrays.is_imagined:
+            self._clock.add(begun, ended, seen, run)
+        if arrays.device is not None and (self.device is None or self.device.type == "cpu"):
+            self.device = arrays.device
+        return returned
+
+    def _varying(self) -> Iterable[Caution]:
+        runs = len(self.run_s)
+        varying = sum(not _is_steady(seen, runs) for seen in self._seen.values())
+        if varying:
+            yield Caution(
+                "work-varies",
+                f"{varying} of {len(self._seen)} operators were not called equally often in all "
+                f"{runs} runs: the program changes its work, or its shapes, from run to run",
+                "give it the same data and state every time; the calls are those of the first run "
+                "that made them",
+            )
+
+
+def _named_device(options: dict[str, Any]) -> torch.device | None:
+    device = options.get("device")
+    return None if device is None else torch.device(device)
+
+
+def _is_steady(seen: _Seen, runs: int) -> bool:
+    return len(seen.calls) == runs and len(set(seen.calls.values())) == 1
+
+
+def _operator(seen: _Seen, runs: int) -> Operator:
+    steady = _is_steady(seen, runs) and len(seen.times_s) == runs
+    return Operator(
+        call=seen.call,
+        module=seen.module,
+        phase=seen.phase,
+        asked=asked_of(seen.call),
+        calls=next(iter(seen.calls.values())),
+        time_s=Estimate(seen.times_s[run] for run in range(runs)) if steady else None,
+    )
+
+
+def _mode_of(recording: Recording) -> TorchDispatchMode:
+    class Mode(TorchDispatchMode):  # type: ignore[misc]
+        def __torch_dispatch__(
+            self,
+            function: Any,
+            _types: object,
+            arguments: tuple[Any, ...] = (),
+            options: dict[str, Any] | None = None,
+        ) -> Any:
+            return recording.called(function, arguments, options or {})
+
+    return Mode()

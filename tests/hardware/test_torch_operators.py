@@ -1,0 +1,247 @@
+"""Operators of programs of PyTorch: what is called where, and that times are theirs."""
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from ridgepoint import operators  # noqa: E402 - only where torch is
+from ridgepoint.core.errors import CannotMeasure  # noqa: E402
+from ridgepoint.profiling.operators.torch_recording import Recording  # noqa: E402
+
+nn = torch.nn
+
+
+class Doubled(torch.autograd.Function):
+    """A function that brings its own gradient."""
+
+    @staticmethod
+    def forward(ctx, x):
+        """Return twice x."""
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, gradient):
+        """Return twice the gradient."""
+        return gradient * 2
+
+
+class Block(nn.Module):
+    """Two linear layers, one of them inside another module, and a function of its own."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(8, 16)
+        self.rest = nn.Sequential(nn.ReLU(), nn.Linear(16, 4))
+
+    def forward(self, x):
+        """Return what the layers make of x, twice."""
+        return Doubled.apply(self.rest(self.first(x)))
+
+
+def recorded(function, *inputs, model=None, runs=1):
+    """Return the recording of calls of a function."""
+    recording = Recording(model)
+    for _ in range(runs):
+        with recording:
+            function(*inputs)
+    return recording
+
+
+def named(recording, name):
+    """Return the operators of this name."""
+    return [o for o in recording.operators() if o.name == name]
+
+
+def test_every_operator_has_its_module_in_the_forward_pass():
+    """Also those that a module calls itself, after the modules inside of it."""
+    model = Block().eval()
+    with torch.no_grad():
+        found = recorded(model, torch.randn(2, 8), model=model).operators()
+
+    assert [(o.name, o.module) for o in found if o.name not in ("aten.t", "aten.detach")] == [
+        ("aten.addmm", "first"),
+        ("aten.relu", "rest.0"),
+        ("aten.addmm", "rest.1"),
+        ("aten.mul", ""),
+    ]
+    assert {o.phase for o in found} == {"forward"}
+
+
+def test_what_the_backward_pass_calls_belongs_to_the_module_that_made_it_necessary():
+    """By the order in which nodes of the graph were made, also for functions of one's own."""
+    model = Block()
+
+    def step():
+        model(torch.ones(2, 8)).sum().backward()
+
+    backward = [o for o in recorded(step, model=model).operators() if o.phase == "backward"]
+    modules = {
+        name: [o.module for o in backward if o.name == name] for name in ("aten.mm", "aten.mul")
+    }
+
+    assert modules == {"aten.mm": ["rest.1", "rest.1", "first"], "aten.mul": [""]}
+    assert [o.module for o in backward if o.name == "aten.threshold_backward"] == ["rest.0"]
+
+
+def test_step_of_an_optimizer_is_a_phase_of_its_own():
+    """Whatever it calls."""
+    model = nn.Linear(3, 3)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    model(torch.ones(1, 3)).sum().backward()
+    found = recorded(optimizer.step, model=model).operators()
+
+    assert found
+    assert {o.phase for o in found} == {"optimizer"}
+
+
+def test_outermost_modules_of_a_script_begin_with_the_name_of_their_class():
+    """And a second one of the same class is told from the first."""
+    one, two = nn.Sequential(nn.Linear(4, 4)), nn.Sequential(nn.Linear(4, 4))
+    found = named(recorded(lambda: two(one(torch.ones(1, 4)))), "aten.addmm")
+
+    assert [o.module for o in found] == ["Sequential.0", "Sequential#2.0"]
+
+
+def test_calls_that_are_alike_are_one_operator():
+    """Of one module, phase and shapes; numbers to compute with make no difference."""
+    x = torch.ones(4)
+
+    def function():
+        for factor in (2.0, 3.0, 5):
+            x * factor
+        x.expand(2, 4) * 2
+
+    found = named(recorded(function), "aten.mul")
+
+    assert [(o.calls, o.call.inputs[0].shape) for o in found] == [(3, (4,)), (1, (2, 4))]
+
+
+def test_exponents_tell_powers_apart():
+    """A square is one product; other powers are not."""
+    x = torch.ones(4)
+    found = named(recorded(lambda: (x**2, x**3, x**2)), "aten.pow")
+
+    assert [o.calls for o in found] == [2, 1]
+
+
+@pytest.mark.parametrize(
+    ("make", "nbytes"),
+    [
+        (lambda: torch.ones(6, 4), 96),
+        (lambda: torch.ones(6, 4).t(), 96),
+        (lambda: torch.ones(6, 4)[::2], 48),
+        (lambda: torch.ones(4).expand(6, 4), 16),
+        (lambda: torch.ones(1).expand(6, 4), 4),
+        (lambda: torch.ones(10).unfold(0, 4, 1), 40),
+        (lambda: torch.ones(0, 4), 0),
+        (lambda: torch.ones(6, 4, dtype=torch.bfloat16), 48),
+        (lambda: torch.eye(4).to_sparse(), 2 * 4 * 8 + 4 * 4),
+        (lambda: torch.eye(4).to_sparse_csr(), 5 * 8 + 4 * 8 + 4 * 4),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:Sparse")
+def test_bytes_are_those_of_different_elements(make, nbytes):
+    """What broadcasting or overlapping windows repeat is in memory once."""
+    x = make()
+    (found,) = recorded(torch.clone, x).operators()
+
+    assert found.call.inputs[0].nbytes == nbytes
+
+
+def test_arrays_that_share_memory_have_one_key():
+    """So that x * x reads x once, and an operation in place is known."""
+    x, y = torch.ones(4), torch.ones(4)
+    found = recorded(lambda: (x * x, x * y, x.add_(y), x[:2] + x[2:])).operators()
+    same, others, added, halves = (
+        [t.key for t in (*o.call.inputs, *o.call.outputs)]
+        for o in found
+        if o.name not in ("aten.slice",)
+    )
+
+    assert (same, others, added, halves) == ([1, 1, 2], [1, 2, 3], [1, 2, 1], [1, 1, 2])
+    assert [t.start for t in found[-1].call.inputs] == [0, 8]
+
+
+def test_work_that_changes_from_run_to_run_has_no_time():
+    """An operator that is not in every run is not mistaken for another."""
+    sizes = iter((2, 2, 3))
+    recording = recorded(lambda: torch.ones(next(sizes)).exp(), runs=3)
+    first, second = named(recording, "aten.exp")
+
+    assert (first.time_s, second.time_s) == (None, None)
+    assert [c.code for c in recording.cautions()] == ["work-varies"]
+
+
+def test_steady_work_has_a_time_for_each_run():
+    """And no caution."""
+    x = torch.randn(300, 300)
+    recording = recorded(lambda: x @ x, runs=4)
+    (product,) = named(recording, "aten.mm")
+
+    assert product.time_s.n == 4
+    assert 0 < sum(product.time_s.samples) < sum(recording.run_s)
+    assert recording.cautions() == ()
+
+
+def test_arrays_without_data_are_recorded_but_not_timed():
+    """On the device "meta" nothing is computed, so that there is no time."""
+    model = nn.Linear(1 << 20, 1 << 20, device="meta")
+    profile = operators(model, torch.empty(1, 1 << 20, device="meta"))
+
+    assert profile.timed is None
+    assert profile.parameter_bytes == 4 * ((1 << 40) + (1 << 20))
+    assert [(o.name, o.time_s) for o in profile.operators] == [
+        ("aten.t", None),
+        ("aten.addmm", None),
+    ]
+
+
+def test_training_step_leaves_the_model_as_it_was():
+    """Weights, statistics of batches, gradients and the optimizer's state."""
+    model = nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4))
+    optimizer = torch.optim.Adam(model.parameters())
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    profile = operators(
+        model, torch.randn(8, 4), backward="sum", optimizer=optimizer, repetitions=3
+    )
+
+    assert {o.phase for o in profile.operators} == {"forward", "backward", "optimizer"}
+    assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
+    assert all(p.grad is None for p in model.parameters())
+    assert not optimizer.state_dict()["state"]
+    assert profile.gradient_bytes == profile.parameter_bytes == (16 + 4 + 4 + 4) * 4
+
+
+@pytest.mark.parametrize(
+    ("function", "options", "said"),
+    [
+        (lambda x: x @ x[:1], {}, "raised RuntimeError"),
+        (lambda x: torch.empty(1 << 48), {}, "use a smaller batch"),
+        (lambda x: x.to("cuda:99"), {}, "raised"),
+        (lambda x: x.detach(), {"backward": "sum"}, "no result of it has a gradient"),
+        (lambda x: x, {"optimizer": torch.optim.SGD}, "no backward pass was asked for"),
+        (lambda x: x, {"optimizer": 3, "backward": "sum"}, "is no optimizer"),
+    ],
+)
+def test_what_cannot_be_profiled_is_an_error_that_says_why(function, options, said):
+    """In one line, and with the cause attached."""
+    with pytest.raises(CannotMeasure, match=said) as raised:
+        operators(function, torch.randn(3, 5), **options)
+
+    assert "\n" not in str(raised.value)
+
+
+def test_recording_ends_when_the_program_raises():
+    """Nothing of it stays attached."""
+
+    def program():
+        nn.Linear(2, 2)(torch.ones(1, 2))
+        _ = 1 // 0
+
+    recording = Recording()
+    with pytest.raises(ZeroDivisionError), recording:
+        program()
+    seen = len(recording.operators())
+    nn.Linear(2, 2)(torch.ones(1, 2))
+
+    assert len(recording.operators()) == seen

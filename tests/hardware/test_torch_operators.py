@@ -245,3 +245,59 @@ def test_recording_ends_when_the_program_raises():
     nn.Linear(2, 2)(torch.ones(1, 2))
 
     assert len(recording.operators()) == seen
+
+
+def test_example_of_a_call_has_arrays_of_the_same_kind():
+    """Strides, shared memory and values of integers are as they were."""
+    from ridgepoint.profiling.operators.torch_arrays import call_made
+    from ridgepoint.profiling.operators.torch_survey import Survey
+
+    big, table = torch.randn(1100, 1100), torch.randn(10, 4)
+    at = torch.tensor([[1, 7], [9, 0]])
+    survey = Survey(keeps_examples=True)
+    recording = Recording(survey=survey)
+    with recording:
+        big.t() @ big
+        nn.functional.embedding(at, table)
+        torch.cat([big[:1], big[1:3]])
+        at[:1].expand(3, 2) + 1
+        torch.view_as_real(torch.ones(3, dtype=torch.complex64)) * 2
+        torch.full((2,), 1.0, dtype=torch.float64)
+    found = recording.operators()
+    made = recording.examples(survey)
+    kinds = {"aten.mm", "aten.embedding", "aten.cat", "aten.add", "aten.mul", "aten.full"}
+    for operator, example in zip(found, made, strict=True):
+        arguments, options = example.build()
+        name, overload = operator.call.name.removeprefix("aten."), operator.call.overload
+        function = getattr(getattr(torch.ops.aten, name), overload)
+        again = call_made(function, arguments, options, function(*arguments, **options))
+
+        assert (again, again.sharing) == (operator.call, operator.call.sharing)
+        kinds.discard(operator.name)
+    (indices,) = (
+        example.build()[0][1]
+        for operator, example in zip(found, made, strict=True)
+        if operator.name == "aten.embedding"
+    )
+
+    assert torch.equal(indices, at)
+    assert not kinds
+
+
+def test_bytes_from_outside_are_those_that_were_there_before_the_run():
+    """Parameters and inputs, each once; of a table only the rows that are read."""
+
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.table, self.layer = nn.Embedding(1000, 8), nn.Linear(8, 8)
+
+        def forward(self, at):
+            return self.layer(self.layer(self.table(at)))
+
+    at = torch.tensor([3, 4, 5])
+    profile = operators(Model(), at, repetitions=3)
+    if any(o.asked.unknown for o in profile.operators):
+        pytest.skip("no rules yet")
+
+    assert profile.outer_bytes == 3 * 8 + 3 * 8 * 4 + (8 * 8 + 8) * 4

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import cmath
+import math
 from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
@@ -24,6 +24,7 @@ _NAMES = {
     torch.complex64: "complex64",
     torch.complex128: "complex128",
 }
+_TYPES = {name: dtype for dtype, name in _NAMES.items()}
 _ARRAY = object()  # marks what describes an array
 _NUMBERS = ("number", "float", "Tensor")  # an operator of arrays takes numbers in their place
 _INTEGERS = ("int", "SymInt")
@@ -32,6 +33,12 @@ _INTEGERS = ("int", "SymInt")
 def type_name(dtype: torch.dtype) -> str:
     """Return the name of a type: ``fp32``, ``int64``, ``float8_e4m3fn``."""
     return _NAMES.get(dtype) or str(dtype).removeprefix("torch.")
+
+
+def type_named(name: str) -> torch.dtype:
+    """Return the type of this name, as `type_name` gives it."""
+    found: torch.dtype = _TYPES.get(name) or getattr(torch, name)
+    return found
 
 
 class Free:
@@ -104,13 +111,21 @@ class Arrays:
 
     def _memory(self, tensor: torch.Tensor) -> tuple[int, int]:
         """Return the number of a tensor's memory in this call, and where in it it begins."""
-        try:
-            place = tensor.untyped_storage()._cdata
-        except (NotImplementedError, RuntimeError):  # a wrapper around other tensors has none
+        place = memory_of(tensor)
+        if not place:
             return 0, 0
         start = tensor.storage_offset() * tensor.element_size()
         key, first = self._memories.setdefault(place, (len(self._memories) + 1, start))
         return key, start - first
+
+
+def memory_of(tensor: torch.Tensor) -> int:
+    """Return what tells a tensor's memory from that of all others now; 0: not known."""
+    try:
+        place: int = tensor.untyped_storage()._cdata
+    except (NotImplementedError, RuntimeError):  # sparse, or a wrapper around other tensors
+        return 0
+    return place
 
 
 def _spanned(shape: tuple[int, ...], strides: tuple[int, ...]) -> int:
@@ -146,8 +161,8 @@ def _plain(value: Any) -> Any:
     """Return an argument that is no array as a value without PyTorch's types."""
     if value is None or isinstance(value, bool | int | str):
         return value
-    if isinstance(value, float | complex):
-        return "nan" if cmath.isnan(value) else value  # not equal to itself
+    if isinstance(value, float):
+        return "nan" if math.isnan(value) else value  # not equal to itself
     if isinstance(value, torch.dtype):
         return type_name(value)
     if isinstance(value, torch.Generator):
@@ -171,6 +186,15 @@ def free_arguments(function: Any) -> frozenset[int | str]:
         if kind in _NUMBERS or (function.is_view and kind in _INTEGERS):
             free |= {at, argument.name}
     return frozenset(free)
+
+
+def call_made(
+    function: Any, arguments: tuple[Any, ...], options: Mapping[str, Any], returned: Any
+) -> Call:
+    """Return a call that was made of an operator, such as `torch.ops.aten.mm.default`."""
+    arrays = Arrays()
+    given = arrays.given(function, arguments, options)
+    return call_of(given, arrays.returned(returned))
 
 
 def call_of(given: Described, returned: Described) -> Call:

@@ -62,3 +62,8 @@ def finish(device: torch.device | None) -> None:
     """Wait until a device has nothing left to do."""
     if device is not None and device.type not in HOSTS:
         torch.accelerator.synchronize(device)
+
+
+def processor_of(device: torch.device) -> str:
+    """Return the model name of a device; empty: the host's processor, or not known."""
+    return torch.cuda.get_device_name(device) if device.type == "cuda" else ""

@@ -19,8 +19,10 @@ from ridgepoint.profiling.operators.repeating import (
     refusing_failures,
     timed_plainly,
 )
+from ridgepoint.profiling.operators.torch_clock import processor_of
 from ridgepoint.profiling.operators.torch_program import Program
 from ridgepoint.profiling.operators.torch_recording import Recording
+from ridgepoint.profiling.operators.torch_survey import Survey
 
 
 def profile(
@@ -45,7 +47,8 @@ def profile(
     context = context_here()
     with program.unchanged():
         timed = None if program.device.type == "meta" else timed_plainly(program, options)
-        recording = _recorded(program, timed, options)
+        survey = Survey()
+        recording = _recorded(program, timed, survey, options)
         gradient_bytes = program.gradient_bytes
     device = recording.device or program.device
     return OperatorProfile(
@@ -59,13 +62,15 @@ def profile(
         context=context,
         parameter_bytes=program.parameter_bytes,
         gradient_bytes=gradient_bytes,
+        outer_bytes=survey.outer_bytes,
+        processor=processor_of(device),
         cautions=(*_mode_cautions(program), *recording.cautions()),
     )
 
 
-def _recorded(program: Program, timed: Timed | None, options: Options) -> Recording:
+def _recorded(program: Program, timed: Timed | None, survey: Survey, options: Options) -> Recording:
     """Return the program's calls, from runs in which they are timed."""
-    recording = Recording(program.model)
+    recording = Recording(program.model, survey=survey)
 
     def run() -> None:
         with recording, not_collecting(), refusing_failures(options):
@@ -73,9 +78,10 @@ def _recorded(program: Program, timed: Timed | None, options: Options) -> Record
 
     options.report(f"recording the operators of {options.name}")
     run()
+    recording.survey = None
     if timed is None:
         return recording
-    recording.forget()  # what is done only once
+    recording.forget()  # its first run does more than others
     for number in attached_runs(timed.runtime_s.median, options):
         options.report(f"timing the operators of {options.name}, run {number + 1}")
         run()

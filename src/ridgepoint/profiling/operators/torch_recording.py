@@ -15,7 +15,9 @@ from ridgepoint.core.operators import Call, Operator, Phase
 from ridgepoint.demands.operators import asked_of
 from ridgepoint.profiling.operators.torch_arrays import Arrays, Described, call_of
 from ridgepoint.profiling.operators.torch_clock import Clock, finish
+from ridgepoint.profiling.operators.torch_examples import Example
 from ridgepoint.profiling.operators.torch_modules import Place
+from ridgepoint.profiling.operators.torch_survey import Survey, tensors_in
 
 _NO_OPERATORS = ("profiler::", "prim::")
 """Namespaces of what PyTorch dispatches without being an operator on arrays."""
@@ -44,11 +46,15 @@ class Recording:
     ----------
     model : torch.nn.Module or None
         Module whose path is empty; None: each outermost module begins with its class's name.
+    survey : Survey or None
+        Learns of the calls what need not be learnt in every run; None: nothing.
 
     Attributes
     ----------
     run_s : list of float
         Wall-clock time of each run, seconds.
+    survey : Survey or None
+        May be taken away between runs.
     device : torch.device or None
         Device of the arrays, the host only where no array was anywhere else; None: no arrays yet.
 
@@ -64,9 +70,12 @@ class Recording:
     Functions that ``torch.compile`` made run uncompiled inside.
     """
 
-    def __init__(self, model: torch.nn.Module | None = None) -> None:
+    def __init__(
+        self, model: torch.nn.Module | None = None, *, survey: Survey | None = None
+    ) -> None:
         self.run_s: list[float] = []
         self.device: torch.device | None = None
+        self.survey = survey
         self._place = Place(model)
         self._clock = Clock()
         self._mode = _mode_of(self)
@@ -101,6 +110,12 @@ class Recording:
         """
         return tuple(_operator(seen, len(self.run_s)) for seen in self._seen.values())
 
+    def examples(self, survey: Survey) -> tuple[Example | None, ...]:
+        """Return an example of each operator, in their order; None: the survey kept none."""
+        return tuple(
+            survey.example(given, seen.call) for (_, _, given, _), seen in self._seen.items()
+        )
+
     def cautions(self) -> tuple[Caution, ...]:
         """Return what is to be doubted about the operators."""
         return tuple(self._varying())
@@ -113,6 +128,10 @@ class Recording:
         given = arrays.given(function, arguments, options)
         device = arrays.device or _named_device(options)
         module, phase = self._place.now()
+        survey = self.survey
+        if survey is not None:
+            inputs = list(tensors_in((*arguments, *options.values())))
+            survey.before(given, arguments, options)
         begun = self._clock.now(device)
         returned = function(*arguments, **options)
         ended = self._clock.now(device)
@@ -126,6 +145,8 @@ class Recording:
         seen.calls[run] = seen.calls.get(run, 0) + 1
         if not arrays.is_imagined:
             self._clock.add(begun, ended, seen, run)
+        if survey is not None:
+            survey.after(function, inputs, returned, seen.call)
         if arrays.device is not None and (self.device is None or self.device.type == "cpu"):
             self.device = arrays.device
         return returned

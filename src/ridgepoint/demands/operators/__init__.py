@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 
 from ridgepoint.core.operators import Asked, Call
+from ridgepoint.demands.operators.asking import in_place
+from ridgepoint.demands.operators.aten import RULES as ATEN
+from ridgepoint.demands.operators.rule import NoRule, Rule
 
-Rule = Callable[[Call], Asked]
-"""States what a call asks for; raises `NoRule` where it cannot tell."""
-
-
-class NoRule(Exception):
-    """A rule cannot tell what a call asks for; the message says why, as a clause."""
+__all__ = ["NoRule", "Rule", "asked_of"]
 
 
 def asked_of(call: Call) -> Asked:
@@ -26,7 +24,8 @@ def asked_of(call: Call) -> Asked:
     Asked
         All unknown, with the reason, where there is no rule or the rule cannot tell.
     """
-    rule = _rules(call.name.partition(".")[0]).get(call.name)
+    rules = _rules(call.name.partition(".")[0])
+    rule = rules.get(call.name) or (rules.get(call.name[:-1]) if in_place(call) else None)
     if rule is None:
         return _unknown(f"no rule says what {call.name} asks for")
     try:
@@ -35,8 +34,8 @@ def asked_of(call: Call) -> Asked:
         return _unknown(str(error))
 
 
-def _rules(library: str) -> dict[str, Rule]:
-    return {}
+def _rules(library: str) -> Mapping[str, Rule]:
+    return {"aten": ATEN}.get(library, {})
 
 
 def _unknown(why: str) -> Asked:

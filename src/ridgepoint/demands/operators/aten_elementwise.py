@@ -1,0 +1,134 @@
+"""Rules of PyTorch's operators that work on each element alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ridgepoint.core.operators import Asked, Call
+from ridgepoint.demands.operators.asking import ask, given, written_by
+from ridgepoint.demands.operators.forms import ADD, ELEMENTWISE, Cost, power
+from ridgepoint.demands.operators.rule import Rule
+
+KIND = "elementwise"
+
+
+def elementwise(call: Call, cost: Cost) -> Asked:
+    """Return what a call asks for that does the same with each element of its result."""
+    results = written_by(call)
+    elements = results[0].size if results else 0
+    return ask(
+        call,
+        KIND,
+        flop=cost.flop * elements,
+        complex_flop=None if cost.complex_flop is None else cost.complex_flop * elements,
+        functions=cost.functions * elements,
+        rule=f"{cost.flop:g} n" + (f": {cost.formula}" if cost.formula else ""),
+    )
+
+
+def _rule(cost: Cost) -> Rule:
+    def rule(call: Call) -> Asked:
+        return elementwise(call, cost)
+
+    return rule
+
+
+def _sum(call: Call) -> Asked:
+    # Sums and differences, with a factor where there is one.
+    args = given(call, "self", "other", alpha=1)
+    alpha = call.options.get("alpha", args.alpha)
+    return elementwise(call, ADD if alpha == 1 else Cost(2, complex_flop=4, formula="x + a y"))
+
+
+def _quotient(call: Call) -> Asked:
+    return elementwise(call, ELEMENTWISE["div"])
+
+
+def _power(call: Call) -> Asked:
+    return elementwise(call, power(given(call, "self", "exponent").exponent))
+
+
+def _with_value(three: Cost, two: Cost) -> Rule:
+    """Return the rule of self + value x y, by whether the value is one."""
+
+    def rule(call: Call) -> Asked:
+        value = given(call, "self", "first", "second", value=1).value
+        return elementwise(call, two if value == 1 else three)
+
+    return rule
+
+
+def _gelu(call: Call) -> Asked:
+    approximate = call.options.get("approximate", "none")
+    return elementwise(call, ELEMENTWISE["gelu tanh" if approximate == "tanh" else "gelu"])
+
+
+def _gelu_backward(call: Call) -> Asked:
+    """From g (P + x p), P the distribution and p its density; by tanh as its derivative."""
+    if call.options.get("approximate", "none") == "tanh":
+        return elementwise(call, Cost(18, 1, formula="g ((1 + t) / 2 + x (1 - t t) u' / 2)"))
+    return elementwise(call, Cost(9, 2, formula="g (P(x) + x p(x))"))
+
+
+_COSTS: Mapping[str, Cost] = {
+    **{name: cost for name, cost in ELEMENTWISE.items() if name not in ("gelu tanh", "convert")},
+    **dict.fromkeys(
+        (
+            "absolute", "negative", "sgn", "signbit", "fix", "clamp_min", "clamp_max", "clip",
+            "fmax", "fmin", "relu6", "hardtanh", "threshold", "equal", "not_equal", "less",
+            "less_equal", "greater", "greater_equal", "isinf", "isfinite", "isposinf", "isneginf",
+            "isclose", "isin", "logical_and", "logical_or", "logical_not", "logical_xor",
+            "bitwise_and", "bitwise_or", "bitwise_not", "bitwise_xor", "bitwise_left_shift",
+            "bitwise_right_shift", "__and__", "__or__", "__xor__", "__lshift__", "__rshift__",
+            "__iand__", "__ior__", "__ixor__", "heaviside", "hardshrink", "conj_physical",
+            "_conj_physical", "resolve_conj", "resolve_neg", "masked_fill",
+            "gcd", "lcm", "threshold_backward", "hardtanh_backward", "hardshrink_backward",
+            "softshrink_backward", "frexp", "nextafter",
+        ),
+        ELEMENTWISE["abs"],
+    ),
+    **dict.fromkeys(
+        (
+            "arcsin", "arccos", "arctan", "arctan2", "arcsinh", "arccosh", "arctanh", "special_erf",
+            "special_i0e", "special_i1", "special_i1e", "special_ndtri", "special_log_ndtr",
+            "special_entr", "special_erfcx", "special_xlog1py", "special_zeta", "polygamma",
+            "mvlgamma", "igamma", "igammac", "special_gammaln", "special_expit", "angle",
+        ),
+        ELEMENTWISE["exp"],
+    ),
+    **{name: ELEMENTWISE["sub"] for name in ("frac", "softshrink")},
+    **{name: ELEMENTWISE["mul"] for name in ("multiply", "deg2rad", "rad2deg", "leaky_relu",
+                                             "leaky_relu_backward", "_prelu_kernel")},
+    "lerp": Cost(3, formula="x + w (y - x)"),
+    "polar": Cost(2, 2, complex_flop=2),
+    "complex": Cost(0, complex_flop=0),
+    "elu": Cost(2, 1, formula="a (exp(x) - 1)"),
+    "celu": Cost(3, 1, formula="a (exp(x / a) - 1)"),
+    "selu": Cost(3, 1, formula="s a (exp(x) - 1)"),
+    "hardswish": Cost(3, formula="x min(max(x + 3, 0), 6) / 6"),
+    "hardsigmoid": Cost(2, formula="min(max(x + 3, 0), 6) / 6"),
+    "log_sigmoid_forward": ELEMENTWISE["log_sigmoid"],
+    "sigmoid_backward": Cost(3, complex_flop=14, formula="g y (1 - y)"),
+    "tanh_backward": Cost(3, complex_flop=14, formula="g (1 - y y)"),
+    "silu_backward": Cost(7, 1, formula="g s (1 + x (1 - s))"),
+    "elu_backward": Cost(2, 1, formula="g a exp(x)"),
+    "hardswish_backward": Cost(3, formula="g (x / 3 + 1 / 2)"),
+    "hardsigmoid_backward": Cost(1, formula="g / 6"),
+    "softplus_backward": Cost(3, 1, formula="g z / (z + 1), z = exp(b x)"),
+    "mish_backward": Cost(9, 3, formula="g (t + x s (1 - t t))"),
+    "log_sigmoid_backward": Cost(4, 1, formula="g (1 - z / (1 + z))"),
+    "logit_backward": Cost(3, formula="g / (x (1 - x))"),
+    "_prelu_kernel_backward": Cost(2, formula="g w, g x"),
+    "native_dropout_backward": Cost(2, formula="g m s"),
+}  # fmt: skip
+
+RULES: Mapping[str, Rule] = {
+    **{name: _rule(cost) for name, cost in _COSTS.items()},
+    **dict.fromkeys(("add", "sub", "subtract", "rsub", "_add_relu"), _sum),
+    **dict.fromkeys(("div", "divide", "true_divide", "floor_divide"), _quotient),
+    **dict.fromkeys(("pow", "float_power"), _power),
+    "addcmul": _with_value(Cost(3, complex_flop=14), Cost(2, complex_flop=8)),
+    "addcdiv": _with_value(Cost(3), Cost(2, complex_flop=13)),
+    "gelu": _gelu,
+    "gelu_backward": _gelu_backward,
+}

@@ -1,0 +1,204 @@
+"""Rules of PyTorch's products of matrices and vectors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from ridgepoint.core.operators import Asked, Call, Tensor
+from ridgepoint.demands.operators.asking import array, arrays, ask, given, read_by
+from ridgepoint.demands.operators.rule import NoRule, Rule
+
+KIND = "matrix product"
+
+
+def product(call: Call, first: Tensor, results: float, summed: float) -> Asked:
+    """Return what a product asks for: for each result, products with `summed` terms."""
+    return ask(
+        call,
+        KIND,
+        dtype=first.dtype,
+        products=2.0 * results * summed,
+        workspace_bytes=None,
+        rule="2 m n k",
+    )
+
+
+def _matmul(call: Call) -> Asked:
+    """Products of any two arrays whose last and second to last dimensions are summed."""
+    args = given(call, "first", "second")
+    first = array(args.first, "first")
+    array(args.second, "second")
+    return product(call, first, _results(call), first.shape[-1] if first.shape else 1)
+
+
+def _outer(call: Call) -> Asked:
+    # A product without a sum: one multiplication for each result.
+    return ask(call, KIND, flop=_results(call), complex_flop=6 * _results(call), rule="m n")
+
+
+def _added(summed: str) -> Rule:
+    """Return the rule of beta C + alpha A B; `summed` names the dimensions that are summed."""
+
+    def rule(call: Call) -> Asked:
+        args = given(call, "bias", "first", "second", beta=1, alpha=1)
+        bias, first = array(args.bias, "self"), array(args.first, "first")
+        results = _results(call)
+        terms = {"last": math.prod(first.shape[-1:]), "batch": first.shape[0] * first.shape[-1]}
+        reads = read_by(call)
+        extra = results if args.beta else 0.0
+        if args.beta not in (0, 1):
+            extra += bias.size
+        if args.alpha != 1:
+            extra += results
+        if not args.beta:
+            reads = tuple(one for one in reads if one is not bias)
+        return ask(
+            call,
+            KIND,
+            dtype=first.dtype,
+            products=2.0 * results * terms[summed],
+            flop=extra,
+            complex_flop=2 * extra,
+            read=reads,
+            workspace_bytes=None,
+            rule="2 m n k + m n",
+        )
+
+    return rule
+
+
+def _added_outer(call: Call) -> Asked:
+    # A vector by a vector, added: a multiply-add for each result.
+    return ask(call, KIND, flop=2 * _results(call), complex_flop=8 * _results(call), rule="2 m n")
+
+
+def _linear(call: Call) -> Asked:
+    args = given(call, "input", "weight", bias=None)
+    first, weight = array(args.input, "input"), array(args.weight, "weight")
+    results = math.prod(first.shape[:-1]) * (weight.shape[0] if len(weight.shape) > 1 else 1)
+    biases = results if arrays(args.bias) else 0
+    return ask(
+        call,
+        KIND,
+        dtype=first.dtype,
+        products=2.0 * results * first.shape[-1],
+        flop=biases,
+        complex_flop=2 * biases,
+        workspace_bytes=None,
+        rule="2 m n k + m n" if biases else "2 m n k",
+    )
+
+
+def _linear_backward(call: Call) -> Asked:
+    """Gradients of `linear`: one product for the input, one for the weights, sums for the bias."""
+    args = given(call, "input", "grad", "weight", mask=(True, True, True))
+    first, grad = array(args.input, "self"), array(args.grad, "grad_output")
+    mask = [bool(one) for one in args.mask]
+    rows = grad.size / max(grad.shape[-1], 1)
+    return ask(
+        call,
+        KIND,
+        dtype=grad.dtype,
+        products=2.0 * rows * grad.shape[-1] * first.shape[-1] * sum(mask[:2]),
+        flop=(rows - 1) * grad.shape[-1] if mask[2] else 0.0,
+        workspace_bytes=None,
+        rule="2 m n k for each gradient",
+    )
+
+
+def _einsum(call: Call) -> Asked:
+    args = given(call, "equation", "operands")
+    operands = arrays(args.operands)
+    if len(operands) > 2 or not isinstance(args.equation, str) or "." in args.equation:
+        raise NoRule("the order in which einsum joins its arrays decides about its work")
+    terms = args.equation.replace(" ", "").split("->")[0].split(",")
+    sizes: dict[str, int] = {}
+    for term, operand in zip(terms, operands, strict=True):
+        for name, size in zip(term, operand.shape, strict=True):
+            sizes[name] = max(size, sizes.get(name, 1))
+    every, results = math.prod(sizes.values()), _results(call)
+    if len(operands) == 1:
+        return ask(call, "reduction", flop=every - results, complex_flop=2 * (every - results))
+    if every == results:
+        return _outer(call)
+    return product(call, operands[0], results, every / max(results, 1))
+
+
+def _grouped(call: Call) -> Asked:
+    """Products of groups of rows, each with a matrix of its own: every row is in one at most."""
+    args = given(call, "first", "second", offsets=None)
+    first, second = array(args.first, "self"), array(args.second, "mat2")
+    if len(first.shape) != 2 or len(second.shape) != 3:
+        return _matmul(call)
+    return product(call, first, first.shape[0] * second.shape[-1], first.shape[-1])
+
+
+def _scaled(call: Call) -> Asked:
+    """Products of matrices of 8-bit numbers, scaled."""
+    args = given(call, "first", "second")
+    first = array(args.first, "self")
+    return product(call, first, _results(call), first.shape[-1])
+
+
+def _chain(call: Call) -> Asked:
+    """Product of several matrices in the order of least work."""
+    matrices = arrays(call.arguments)
+    if len(matrices) < 2:
+        raise NoRule("a chain of one matrix has no product")
+    shapes = [one.shape for one in matrices]
+    sides = [shapes[0][0] if len(shapes[0]) > 1 else 1]
+    sides += [shape[-1] if len(shape) > 1 else shape[0] for shape in shapes]
+    if len(shapes[-1]) == 1:
+        sides[-1:] = [shapes[-1][0], 1][1:]
+    least: dict[tuple[int, int], float] = {}
+    for length in range(1, len(sides)):
+        for at in range(len(sides) - length):
+            end = at + length
+            least[at, end] = min(
+                (
+                    least[at, cut] + least[cut, end] + 2.0 * sides[at] * sides[cut] * sides[end]
+                    for cut in range(at + 1, end)
+                ),
+                default=0.0,
+            )
+    work = least[0, len(sides) - 1]
+    return ask(call, KIND, dtype=matrices[0].dtype, products=work, workspace_bytes=None)
+
+
+def _distances(call: Call) -> Asked:
+    """Distances of all pairs of rows."""
+    args = given(call, "first", "second", p=2.0)
+    first = array(args.first, "x1")
+    results, length = _results(call), first.shape[-1]
+    flop = {1: 2.0 * length - 1, 2: 3.0 * length, 0: length - 1.0, math.inf: float(length)}
+    if args.p not in flop:
+        return ask(
+            call, KIND, flop=results * (2.0 * length - 1), functions=results * (length + 1.0)
+        )
+    return ask(call, KIND, flop=results * flop[args.p], rule="3 m n k" if args.p == 2 else "")
+
+
+def _results(call: Call) -> float:
+    return float(sum(one.size for one in call.outputs))
+
+
+RULES: Mapping[str, Rule] = {
+    **dict.fromkeys(
+        ("mm", "bmm", "mv", "dot", "vdot", "inner", "matmul", "__rmatmul__", "_int_mm",
+         "linalg_matmul", "linalg_vecdot"),
+        _matmul,
+    ),
+    **dict.fromkeys(("addmm", "baddbmm", "addmv", "_addmm_activation"), _added("last")),
+    "addbmm": _added("batch"),
+    "addr": _added_outer,
+    **dict.fromkeys(("outer", "ger", "kron"), _outer),
+    **dict.fromkeys(("linear", "mkldnn_linear"), _linear),
+    "linear_backward": _linear_backward,
+    "einsum": _einsum,
+    "_grouped_mm": _grouped,
+    **dict.fromkeys(("_scaled_mm", "_scaled_grouped_mm"), _scaled),
+    **dict.fromkeys(("chain_matmul", "linalg_multi_dot"), _chain),
+    "_cdist_forward": _distances,
+    "cdist": _distances,
+}  # fmt: skip

@@ -1,0 +1,127 @@
+"""What elementary computations ask for, each once, for the operators of every library.
+
+Counted as instructions are: a multiply-add is 2 flop; an addition, subtraction, multiplication,
+division and square root is 1; comparing, minimum, maximum, absolute value, sign, rounding and
+conversion are 0. A function (exp, log, sin, ...) is counted as such, besides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What one element of a result costs.
+
+    Parameters
+    ----------
+    flop : float
+    functions : float
+    complex_flop : float or None
+        Flop where the elements are complex numbers; None: unknown.
+    formula : str
+        How it is computed, where that is a choice.
+    """
+
+    flop: float
+    functions: float = 0.0
+    complex_flop: float | None = None
+    formula: str = ""
+
+
+FREE = Cost(0, complex_flop=0)
+FUNCTION = Cost(0, 1, complex_flop=0)
+ADD = Cost(1, complex_flop=2)
+MULTIPLY = Cost(1, complex_flop=6)
+DIVIDE = Cost(1, complex_flop=11)
+SQUARE_ROOT = Cost(1)
+
+ELEMENTWISE: Mapping[str, Cost] = {
+    **dict.fromkeys(
+        (
+            "abs", "neg", "sign", "floor", "ceil", "round", "trunc", "rint", "clamp", "maximum",
+            "minimum", "relu", "where", "eq", "ne", "lt", "le", "gt", "ge", "isnan", "conj",
+            "positive", "copysign", "nan_to_num", "convert",
+        ),
+        FREE,
+    ),
+    **dict.fromkeys(
+        (
+            "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin",
+            "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf",
+            "erfc", "erfinv", "lgamma", "digamma", "pow", "cbrt", "fmod", "remainder", "logit",
+            "sinc", "i0", "i1", "xlogy", "logaddexp", "logaddexp2", "ldexp",
+        ),
+        FUNCTION,
+    ),
+    "add": ADD,
+    "sub": ADD,
+    "mul": MULTIPLY,
+    "div": DIVIDE,
+    "sqrt": SQUARE_ROOT,
+    "rsqrt": Cost(2, formula="1 / sqrt(x)"),
+    "reciprocal": Cost(1, complex_flop=5, formula="1 / x"),
+    "square": Cost(1, complex_flop=5, formula="x x"),
+    "hypot": Cost(4, formula="sqrt(x x + y y)"),
+    "sigmoid": Cost(2, 1, formula="1 / (1 + exp(-x))"),
+    "log_sigmoid": Cost(1, 2, formula="min(x, 0) - log1p(exp(-|x|))"),
+    "silu": Cost(2, 1, formula="x / (1 + exp(-x))"),
+    "gelu": Cost(4, 1, formula="x / 2 (1 + erf(x / sqrt(2)))"),
+    "gelu tanh": Cost(8, 1, formula="x / 2 (1 + tanh(c x (1 + d x x)))"),
+    "softplus": Cost(0, 2, formula="log1p(exp(x))"),
+    "mish": Cost(1, 3, formula="x tanh(log1p(exp(x)))"),
+}  # fmt: skip
+"""Costs of one element, by the usual name of the function."""
+
+
+def power(exponent: object) -> Cost:
+    """Return the cost of a power whose exponent is known, by the fewest operations."""
+    if isinstance(exponent, bool) or not isinstance(exponent, int | float):
+        return FUNCTION
+    known = {0: 0, 1: 0, 2: 1, 3: 2, 0.5: 1, -0.5: 2, -1: 1, -2: 2}
+    if exponent in known:
+        return Cost(known[exponent], formula=f"x^{exponent:g}")
+    return FUNCTION
+
+
+def taps(
+    inputs: int, outputs: int, kernel: int, *, stride: int, padding: int, dilation: int
+) -> int:
+    """Return how often a window's elements lie within the input, along one dimension.
+
+    Parameters
+    ----------
+    inputs, outputs, kernel : int
+        Elements of the input, of the result, and of the window.
+    stride, padding, dilation : int
+
+    Returns
+    -------
+    int
+        Summed over all places of the window; `outputs` times `kernel` if nothing is padded.
+    """
+    total = 0
+    for at in range(kernel):
+        # Places o with 0 <= o stride + offset < inputs.
+        offset = at * dilation - padding
+        first = max(-(offset // stride), 0)
+        last = min((inputs - 1 - offset) // stride, outputs - 1)
+        total += max(last - first + 1, 0)
+    return total
+
+
+def attended_pairs(queries: int, keys: int, *, causal: bool) -> int:
+    """Return the pairs of query and key that attention joins.
+
+    Parameters
+    ----------
+    queries, keys : int
+    causal : bool
+        Query number i sees the keys 0 to i, counted from the same beginning.
+    """
+    if not causal:
+        return queries * keys
+    full = min(queries, keys)
+    return full * (full + 1) // 2 + max(queries - keys, 0) * keys

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from ridgepoint.core.operators import Asked, Call
 from ridgepoint.demands.operators.asking import in_place
-from ridgepoint.demands.operators.aten import RULES as ATEN
+from ridgepoint.demands.operators.aten.rules import RULES as ATEN
 from ridgepoint.demands.operators.rule import NoRule, Rule
 
 __all__ = ["NoRule", "Rule", "asked_of"]

@@ -128,7 +128,7 @@ RULES: Mapping[str, Rule] = {
     ),
     "masked_select": _masked_select,
     **dict.fromkeys(
-        ("sort", "argsort", "msort", "topk", "kthvalue", "mode", "unique", "_unique", "_unique2",
+        ("sort", "argsort", "msort", "topk", "kthvalue", "mode", "_unique", "_unique2",
          "unique_consecutive", "unique_dim", "searchsorted", "bucketize"),
         _SORTING,
     ),

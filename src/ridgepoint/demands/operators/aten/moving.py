@@ -92,18 +92,17 @@ def _item(call: Call) -> Asked:
 RULES: Mapping[str, Rule] = {
     **dict.fromkeys(
         (
-            "view", "_unsafe_view", "reshape_as_view", "_reshape_alias", "alias", "detach", "t",
+            "view", "_unsafe_view", "_reshape_alias", "alias", "detach", "t",
             "transpose", "permute", "expand", "expand_as", "select", "slice", "split",
             "split_with_sizes", "unsafe_split", "unsafe_split_with_sizes", "chunk",
             "unsafe_chunk", "unbind", "squeeze", "unsqueeze", "as_strided", "diagonal", "unfold",
             "view_as", "view_as_real", "view_as_complex", "real", "imag", "_conj", "_neg_view",
-            "conj", "mT", "mH", "adjoint", "numpy_T", "T", "H", "matrix_H", "movedim", "moveaxis",
+            "conj", "mT", "mH", "adjoint", "numpy_T", "matrix_H", "movedim", "moveaxis",
             "swapaxes", "swapdims", "narrow", "hsplit", "vsplit", "dsplit", "tensor_split",
             "lift_fresh", "lift", "positive", "unflatten",
             "values", "indices", "_values", "_indices", "crow_indices", "col_indices", "set",
             "_fw_primal", "_make_dual", "_unpack_dual", "requires_grad", "retain_grad",
-            "_version", "data", "set_data", "refine_names", "rename", "align_to",
-        ),
+            "_version", "data", "set_data",         ),
         _view,
     ),
     **dict.fromkeys(
@@ -119,7 +118,7 @@ RULES: Mapping[str, Rule] = {
     ),
     **dict.fromkeys(
         ("reshape", "reshape_as", "contiguous", "to", "flatten", "ravel", "type_as", "atleast_1d",
-         "atleast_2d", "atleast_3d", "expand_copy", "broadcast_to", "float", "half", "_to_cpu"),
+         "atleast_2d", "atleast_3d", "expand_copy", "broadcast_to", "_to_cpu"),
         _view_or_copy,
     ),
     **dict.fromkeys(
@@ -130,7 +129,7 @@ RULES: Mapping[str, Rule] = {
             "reflection_pad1d", "reflection_pad2d", "reflection_pad3d", "replication_pad1d",
             "replication_pad2d", "replication_pad3d", "pixel_shuffle", "pixel_unshuffle",
             "channel_shuffle", "native_channel_shuffle", "im2col", "diag", "diag_embed",
-            "diag_copy", "meshgrid", "block_diag", "view_copy", "slice_copy", "select_copy",
+            "meshgrid", "block_diag", "view_copy", "slice_copy", "select_copy",
             "permute_copy", "unfold_copy", "unbind_copy", "split_copy", "split_with_sizes_copy",
             "transpose_copy", "t_copy", "as_strided_copy", "_pin_memory", "pin_memory",
             "to_dense", "cartesian_prod",

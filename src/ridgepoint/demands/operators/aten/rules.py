@@ -4,29 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ridgepoint.demands.operators import (
-    aten_attention,
-    aten_convolutions,
-    aten_elementwise,
-    aten_indexing,
-    aten_moving,
-    aten_normalisation,
-    aten_products,
-    aten_reductions,
+from ridgepoint.demands.operators.aten import (
+    attention,
+    convolutions,
+    elementwise,
+    indexing,
+    moving,
+    normalisation,
+    products,
+    reductions,
 )
 from ridgepoint.demands.operators.rule import Rule
 
 RULES: Mapping[str, Rule] = {
     f"aten.{name}": rule
     for family in (
-        aten_elementwise,
-        aten_reductions,
-        aten_products,
-        aten_convolutions,
-        aten_attention,
-        aten_normalisation,
-        aten_indexing,
-        aten_moving,
+        elementwise,
+        reductions,
+        products,
+        convolutions,
+        attention,
+        normalisation,
+        indexing,
+        moving,
     )
     for name, rule in family.RULES.items()
 }

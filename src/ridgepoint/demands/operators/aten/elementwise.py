@@ -70,8 +70,10 @@ def _gelu_backward(call: Call) -> Asked:
     return elementwise(call, Cost(9, 2, formula="g (P(x) + x p(x))"))
 
 
+_NO_OPERATOR = ("gelu tanh", "convert", "rint", "cbrt", "i1")
+
 _COSTS: Mapping[str, Cost] = {
-    **{name: cost for name, cost in ELEMENTWISE.items() if name not in ("gelu tanh", "convert")},
+    **{name: cost for name, cost in ELEMENTWISE.items() if name not in _NO_OPERATOR},
     **dict.fromkeys(
         (
             "absolute", "negative", "sgn", "signbit", "fix", "clamp_min", "clamp_max", "clip",

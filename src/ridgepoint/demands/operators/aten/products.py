@@ -185,7 +185,7 @@ def _results(call: Call) -> float:
 
 RULES: Mapping[str, Rule] = {
     **dict.fromkeys(
-        ("mm", "bmm", "mv", "dot", "vdot", "inner", "matmul", "__rmatmul__", "_int_mm",
+        ("mm", "bmm", "mv", "dot", "vdot", "inner", "matmul",  "_int_mm",
          "linalg_matmul", "linalg_vecdot"),
         _matmul,
     ),

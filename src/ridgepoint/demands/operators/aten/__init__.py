@@ -1,0 +1,1 @@
+"""What operators of PyTorch ask for at least, family by family."""

@@ -15,6 +15,7 @@ from ridgepoint.show.data_tables import (
     fleet,
     history,
     machine,
+    operators,
     others,
     pipeline,
     ridgeline,
@@ -29,6 +30,7 @@ MARK = "<!-- What follows is written by tests/tools/tables_reference.py. -->\n"
 
 SUBJECTS: dict[str, Mapping[str, Sequence[Column]]] = {
     "`run` and `show` of a program": run.COLUMNS,
+    "`run --operators`, and `show` of operators": operators.COLUMNS,
     "`machine`, and `show` of a machine or a cluster": machine.COLUMNS,
     "`list`": {"records": RECORDS},
     "`import`": {"imported": MERGED},

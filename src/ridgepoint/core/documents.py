@@ -20,6 +20,7 @@ from ridgepoint.core.json_lines import line_of
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measured_cluster import MeasuredCluster
 from ridgepoint.core.measurement import Measurement, Timing
+from ridgepoint.core.operators import OperatorProfile
 
 SCHEMA = 1
 _A_RECORD = (
@@ -31,6 +32,7 @@ _KINDS: dict[type, str] = {
     MeasuredCluster: "cluster",
     Measurement: "measurement",
     Timing: "timing",
+    OperatorProfile: "operators",
 }
 _REMEDIES = {
     "machine": "give a file written by 'ridgepoint machine --json'",
@@ -38,6 +40,7 @@ _REMEDIES = {
     # 'run --json' writes a report for other programs, which holds less than a record.
     "measurement": _A_RECORD,
     "timing": _A_RECORD,
+    "operators": _A_RECORD,
 }
 
 _DERIVED: dict[type, tuple[str, ...]] = {}

@@ -68,6 +68,13 @@ class Tensor:
         return math.prod(self.shape)
 
 
+Plain = Tensor | str | bool | int | float | None
+"""What one argument can be: arrays are described, and all else is as a document can hold it."""
+
+Argument = Plain | tuple[Plain | tuple[Plain, ...], ...]
+"""Also lists of these, and lists of lists."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
     """A call of an operator, with its arrays described and all else as given.
@@ -86,8 +93,8 @@ class Call:
     """
 
     name: str
-    arguments: tuple[object, ...]
-    options: Mapping[str, object] = field(default_factory=dict)
+    arguments: tuple[Argument, ...]
+    options: Mapping[str, Argument] = field(default_factory=dict)
     outputs: tuple[Tensor, ...] = ()
     overload: str = ""
 

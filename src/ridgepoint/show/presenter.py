@@ -21,12 +21,14 @@ from ridgepoint.core.errors import RidgepointError
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measured_cluster import MeasuredCluster
 from ridgepoint.core.measurement import Measurement
+from ridgepoint.core.operators import OperatorProfile
 from ridgepoint.core.presenting import Presentable
 from ridgepoint.core.table import Table
 from ridgepoint.kept.files import replace_file
 from ridgepoint.models.analysis import Analysis, analyse
 from ridgepoint.models.diagnosis import Diagnosis
 from ridgepoint.models.given_points import PlacedPoint, place_given
+from ridgepoint.models.operators import OperatorAnalysis, analyse_operators
 from ridgepoint.models.placement import Placement
 from ridgepoint.models.roofline import Roofline
 from ridgepoint.models.work import Metric
@@ -53,6 +55,8 @@ Drawable = (
     | Roofline
     | MeasuredCluster
     | KernelStudy
+    | OperatorProfile
+    | OperatorAnalysis
 )
 """Results that have a picture."""
 
@@ -73,10 +77,10 @@ def summary(value: Presentable, /, **options: Any) -> str:
 
     Parameters
     ----------
-    value : Machine, Measurement, Placement, Analysis, PlacedPoint, Roofline, MeasuredCluster \
-            or Study
+    value : Machine, Measurement, Placement, Analysis, PlacedPoint, Roofline, MeasuredCluster, \
+            Study, OperatorProfile or OperatorAnalysis
     **options
-        For a measurement, the ``machine`` that bounds it.
+        For a measurement or a profile, the ``machine`` that bounds it.
     """
     console = _console()
     console.print(report_of(_bounded(value, **options)))
@@ -87,6 +91,7 @@ def html(value: Presentable, /) -> str:
     """Return a result as HTML: its figure, if it has one, above the command line's report."""
     if isinstance(value, Table):
         return html_table(value)
+    value = _bounded(value)
     console = _console()
     console.print(report_of(value))
     report = console.export_html(code_format=_PAGE, inline_styles=True) + folded_table(table(value))
@@ -173,9 +178,10 @@ def plot(
 
     Parameters
     ----------
-    *results : Machine, Measurement, Placement, Analysis, PlacedPoint, Roofline, MeasuredCluster \
-            or KernelStudy
-        Programs are drawn as points; a machine alone with its roofs; of a cluster its network.
+    *results : Machine, Measurement, Placement, Analysis, PlacedPoint, Roofline, MeasuredCluster, \
+            KernelStudy, OperatorProfile or OperatorAnalysis
+        Programs are drawn as points; a machine alone with its roofs; of a cluster its network; of
+        a profile, which is drawn alone, its operators.
         A machine among programs is the one that they are drawn on.
     machine : Machine or None
         Machine whose roofs are drawn. None: that of the first result with one, or else the one
@@ -213,6 +219,9 @@ def plot(
         if len(results) > 1 or machine is not None:
             raise ValueError("a cluster cannot be drawn with other results")
         return _network(clusters[0], ax)
+    profiles = [r for r in results if isinstance(r, OperatorProfile | OperatorAnalysis)]
+    if profiles:
+        return _operators(profiles[0], [r for r in results if r is not profiles[0]], machine, ax)
     from ridgepoint.show.draw_mpl import draw
 
     roofs = _roofs(results, machine)
@@ -236,8 +245,8 @@ def _is_table_alone(result: object) -> bool:
 
 
 _DRAWN = (
-    "give machines, measurements, placements, given points, a Roofline, a cluster or the run of a "
-    "suite"
+    "give machines, measurements, placements, given points, a Roofline, a cluster, the run of a "
+    "suite or a profile of operators"
 )
 
 
@@ -251,7 +260,7 @@ def _roofs(results: Sequence[object], machine: Machine | None) -> Machine:
         raise ValueError("a figure has the roofs of a single machine: give only one")
     if given:
         return given[0]
-    programs = (Placement, Analysis, PlacedPoint)
+    programs = (Placement, Analysis, PlacedPoint, OperatorAnalysis)
     placed = (result.machine for result in results if isinstance(result, programs))
     return next((machine for machine in placed if machine is not None), None) or kept_machine_here()
 
@@ -289,15 +298,48 @@ def _network(cluster: MeasuredCluster, ax: Axes | None) -> Figure:
     return drawn(network_page(cluster))
 
 
+def _operators(
+    profile: OperatorProfile | OperatorAnalysis,
+    others: Sequence[object],
+    machine: Machine | None,
+    ax: Axes | None,
+) -> Figure:
+    """Draw the operators of one program, on a machine that is given, or on that of this host."""
+    from ridgepoint.show.charts.operators import operators_chart
+    from ridgepoint.show.draw_mpl import draw
+
+    machines = [other for other in others if isinstance(other, Machine)]
+    if len(machines) < len(others):
+        raise ValueError("the operators of a program cannot be drawn with other results")
+    roofs = _roofs([*machines, *([profile] * isinstance(profile, OperatorAnalysis))], machine)
+    found = profile if isinstance(profile, OperatorProfile) else profile.profile
+    drawn = draw(operators_chart(analyse_operators(found, roofs)), ax).get_figure(root=True)
+    assert drawn is not None  # Sheet.of has refused axes without one
+    return drawn
+
+
 def _has_figure(value: Presentable) -> bool:
     """Return whether a notebook shows a figure: a measurement alone has no roofs to stand under."""
-    if isinstance(value, Analysis):
+    if isinstance(value, Analysis | OperatorAnalysis):
         return value.machine is not None
     return isinstance(value, Placement | PlacedPoint | Machine | Roofline | MeasuredCluster)
 
 
 def _bounded(value: Presentable, *, machine: Machine | None = None) -> Presentable:
+    """Return a result below the roofs of a machine; a profile below those kept of this host."""
+    if isinstance(value, OperatorProfile):
+        return analyse_operators(value, machine or _machine_of(value))
     return value if machine is None else analyse(cast(Measurement, value), machine)
+
+
+def _machine_of(profile: OperatorProfile) -> Machine | None:
+    """Return the machine that is kept of this host, if that is where a profile was made."""
+    if profile.device != "cpu":
+        return None
+    try:
+        return kept_machine_here()
+    except RidgepointError:
+        return None
 
 
 def _console() -> Console:

@@ -13,6 +13,9 @@ from ridgepoint.models.thresholds import LEAST_PART, NAMED
 if TYPE_CHECKING:
     from ridgepoint.models.operators import OperatorAnalysis
 
+UNKNOWN_OPERATORS = "unknown-operators"
+"""Code of the caution about operators of unknown demand."""
+
 _MOST_NAMED = 3
 
 
@@ -74,7 +77,7 @@ def _unknown(analysis: OperatorAnalysis) -> Iterator[Caution]:
         for one in unknown
     )
     yield Caution(
-        "unknown-operators",
+        UNKNOWN_OPERATORS,
         f"{how_much} {amount(sum(one.operator.calls for one in unknown), 'call')} of unknown "
         f"demand ({_some(reasons)})",
         "the bound holds without them and may be too low",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ridgepoint.core.bound import Bound, series
+from ridgepoint.core.demand import Demand
 from ridgepoint.core.estimate import Estimate, total
 from ridgepoint.core.operators import Operator, Tensor
 
@@ -113,6 +114,37 @@ class OperatorGroup:
     def calls(self) -> int:
         """Number of calls in one run."""
         return sum(placed.operator.calls for placed in self.operators)
+
+    @cached_property
+    def demand(self) -> Demand | None:
+        """Known demands together, all bytes at DRAM; None: none is known."""
+        known = [one for each in self.operators if (one := each.operator.demand) is not None]
+        return sum(known[1:], known[0]) if known else None
+
+    @cached_property
+    def has_unknown(self) -> bool:
+        """Whether the demand of some operator is unknown, or its time while others have one."""
+        timed = [placed.operator.time_s is not None for placed in self.operators]
+        return any(placed.operator.demand is None for placed in self.operators) or (
+            any(timed) and not all(timed)
+        )
+
+    @cached_property
+    def intensity(self) -> float | None:
+        """Known work over the least bytes, flop/byte; None: unknown, or no byte moves."""
+        if self.demand is None or not self.demand.amount("dram"):
+            return None
+        return float(self.demand.amount("compute")) / float(self.demand.amount("dram"))
+
+    @cached_property
+    def performance(self) -> Estimate | None:
+        """Work over the time taken, flop/s; None: something is unknown, or there is no work."""
+        if self.demand is None or self.time_s is None or self.has_unknown:
+            return None
+        work = float(self.demand.amount("compute"))
+        if not work or min(self.time_s.samples) <= 0:
+            return None
+        return Estimate([work / seconds for seconds in self.time_s.samples])
 
     @cached_property
     def share(self) -> float | None:

@@ -8,17 +8,20 @@ from functools import singledispatch
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measured_cluster import MeasuredCluster
 from ridgepoint.core.measurement import Measurement
+from ridgepoint.core.operators import OperatorProfile
 from ridgepoint.core.table import Table
 from ridgepoint.models.analysis import Analysis, analysed
 from ridgepoint.models.comparing.history import History
 from ridgepoint.models.comparing.machines import MachineComparison
 from ridgepoint.models.comparing.programs import ProgramComparison
 from ridgepoint.models.given_points import PlacedPoint
+from ridgepoint.models.operators import OperatorAnalysis, analyse_operators
 from ridgepoint.models.placement import Placement
 from ridgepoint.models.roofline import Roofline
 from ridgepoint.show.data_tables.compare import comparison_tables
 from ridgepoint.show.data_tables.history import history_tables
 from ridgepoint.show.data_tables.machine import changes_table, cluster_tables, machine_tables
+from ridgepoint.show.data_tables.operators import operators_tables
 from ridgepoint.show.data_tables.others import given_point_table
 from ridgepoint.show.data_tables.run import run_tables
 from ridgepoint.suites.study import Study
@@ -74,6 +77,16 @@ def _(value: MachineComparison) -> Sequence[Table]:
 @tables_of.register
 def _(value: History) -> Sequence[Table]:
     return history_tables([value], value.labels)
+
+
+@tables_of.register
+def _(value: OperatorProfile) -> Sequence[Table]:
+    return operators_tables(analyse_operators(value))
+
+
+@tables_of.register
+def _(value: OperatorAnalysis) -> Sequence[Table]:
+    return operators_tables(value)
 
 
 @tables_of.register

@@ -13,6 +13,7 @@ from ridgepoint.show.schemas import (
     diagnosis_shapes,
     fleet_shapes,
     model_shapes,
+    operator_shapes,
     pipeline_shapes,
     plot_shapes,
     run_shapes,
@@ -31,6 +32,8 @@ _STORED_IN = (
 
 _REPORTS: dict[str, tuple[str, dict[str, Any]]] = {
     "run": ("What run --json and show --json print of a program", run_shapes.RUN),
+    "operator-report": ("What run --operators --json and show --json print of operators",
+                        operator_shapes.OPERATORS),
     "plot": ("What plot --json prints", plot_shapes.PLOT),
     "records": ("What show --json prints of several records", study_shapes.RECORDS),
     "schemas": ("What schema --json prints", study_shapes.SCHEMAS),

@@ -10,6 +10,7 @@ from rich.text import Text
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measured_cluster import MeasuredCluster
 from ridgepoint.core.measurement import Measurement
+from ridgepoint.core.operators import OperatorProfile
 from ridgepoint.core.resources import RESOURCES
 from ridgepoint.core.table import Table
 from ridgepoint.core.units import format_si
@@ -18,6 +19,7 @@ from ridgepoint.models.comparing.history import History
 from ridgepoint.models.comparing.machines import MachineComparison
 from ridgepoint.models.comparing.programs import ProgramComparison
 from ridgepoint.models.given_points import PlacedPoint
+from ridgepoint.models.operators import OperatorAnalysis, analyse_operators
 from ridgepoint.models.placement import Placement
 from ridgepoint.models.roofline import Roofline
 from ridgepoint.show.cells import shown_columns, shown_rows
@@ -27,6 +29,7 @@ from ridgepoint.show.tables import (
     machine_comparison,
     machine_table,
     network_table,
+    operators_table,
     run_table,
 )
 from ridgepoint.show.tables.given_table import given_table
@@ -55,6 +58,16 @@ def _(value: Machine) -> RenderableType:
 @report_of.register
 def _(value: Measurement | Placement | Analysis) -> RenderableType:
     return run_table.run(analysed(value))
+
+
+@report_of.register
+def _(value: OperatorProfile) -> RenderableType:
+    return operators_table.operators(analyse_operators(value))
+
+
+@report_of.register
+def _(value: OperatorAnalysis) -> RenderableType:
+    return operators_table.operators(value)
 
 
 @report_of.register

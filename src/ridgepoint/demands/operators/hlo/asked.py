@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 
-from ridgepoint.core.operators import Asked, Call, Tensor
+from ridgepoint.core.operators import Argument, Asked, Call, Tensor
 from ridgepoint.demands.operators import NoRule
 from ridgepoint.demands.operators.hlo.custom_calls import custom_call
 from ridgepoint.demands.operators.hlo.text import (
@@ -81,7 +81,7 @@ def call_of(instruction: Instruction, computation: Computation, module: Module) 
         Its options name the instruction, and count what it fuses: ``{"fuses": "dot 1, add 2"}``.
     """
     operands = computation.operands(instruction)
-    options: dict[str, object] = {"instruction": instruction.name}
+    options: dict[str, Argument] = {"instruction": instruction.name}
     if instruction.opcode == "custom-call":
         options["target"] = instruction.attributes.get("custom_call_target", "").strip('"')
     if fused := _fused(instruction, module):

@@ -1,0 +1,270 @@
+"""The operators of a program on a machine's roofline, with a size by their share of the time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ridgepoint.core.machine import Machine
+from ridgepoint.core.presenting import amount
+from ridgepoint.core.resources import RESOURCES
+from ridgepoint.core.units import format_si
+from ridgepoint.models.operators import OperatorAnalysis, OperatorGroup
+from ridgepoint.models.roofs import ridge_points, shown_roofs
+from ridgepoint.models.thresholds import ABOVE_ROOF
+from ridgepoint.show.axes import widened
+from ridgepoint.show.chart import Chart, Entry, Interval, Label, Mark
+from ridgepoint.show.charts.program_marks import disc_size
+from ridgepoint.show.charts.roof_lines import (
+    HEADROOM,
+    intensity_axis,
+    machine_frame,
+    performance_axis,
+    ridge_marks,
+    ridge_note,
+    roof_lines,
+)
+from ridgepoint.show.operators_text import (
+    libraries_of,
+    reached_by,
+    shown_operator,
+    shown_shapes,
+)
+from ridgepoint.show.words import machine_title, percent, printable, shown_cores, shown_intensity
+
+_MOST_NAMED = 8
+_LONGEST_NAME, _LONGEST_SHAPES = 22, 34
+# A loss of ten numbers would push all others into a corner; it is drawn at the edge.
+_MOST_BELOW = 1e3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Point:
+    """Equal operators on the plane."""
+
+    group: OperatorGroup
+    name: str
+    ink: int
+    intensity: float
+    rate: float
+    is_timed: bool
+
+
+def operators_chart(analysis: OperatorAnalysis) -> Chart:
+    """Return the roofline of a machine with a disc for each operator with its shapes.
+
+    Parameters
+    ----------
+    analysis : OperatorAnalysis
+        On a machine.
+
+    Returns
+    -------
+    Chart
+        Intensities are the work over the least bytes, so that no point is right of its true
+        intensity at DRAM. Operators that do no flop have no place on the plane: a note says how
+        much of the time they take. Colours are families of operators.
+
+    Raises
+    ------
+    ValueError
+        If there is no machine.
+    """
+    machine, profile = analysis.machine, analysis.profile
+    if machine is None:
+        raise ValueError("operators are drawn on a machine")
+    groups = analysis.alike
+    kinds = _kinds(groups)
+    points = _points(analysis, groups, kinds)
+    cores = _cores(analysis, machine)
+    precisions, missing = _precisions(machine, points)
+    roofs = shown_roofs(machine, precisions=precisions, cores=cores)
+    x_limits, y_limits = _frame(machine, points, [r.rate for r in roofs if r.is_peak])
+    ridges = ridge_points(roofs)
+    named = sorted(points, key=lambda point: -(point.group.share or 0.0))[:_MOST_NAMED]
+    return Chart(
+        title=printable(f"{profile.program} on {machine_title(machine)}"),
+        subtitle=_subtitle(analysis, cores),
+        x=intensity_axis(x_limits, "Operational intensity over the least bytes [flop/byte]"),
+        y=performance_axis(y_limits, "Performance [flop/s]"),
+        lines=roof_lines(roofs, x_limits=x_limits, y_limits=y_limits),
+        marks=(
+            *ridge_marks(ridges),
+            # The largest first, so that none hides a smaller one.
+            *(
+                _mark(point, rank, y_limits, is_named=point in named)
+                for rank, point in enumerate(points)
+            ),
+        ),
+        key=tuple(_key(analysis, points, named, kinds)),
+        notes=(
+            *_left_out(analysis, groups, points),
+            *missing,
+            *([ridge_note(ridges)] if ridges else []),
+        ),
+        drawing_notes=(
+            "discs: calls of one operator with the same shapes, with an area by their share of "
+            "the operators' time",
+            *(
+                ["red: above its roof"]
+                if any((p.group.efficiency or 0.0) > ABOVE_ROOF for p in points)
+                else []
+            ),
+        ),
+    )
+
+
+def _kinds(groups: Sequence[OperatorGroup]) -> list[str]:
+    """Return the families of operators, those of most time first."""
+    share: dict[str, float] = {}
+    for group in groups:
+        kind = group.operators[0].operator.asked.kind
+        share[kind] = share.get(kind, 0.0) + (group.share or 0.0)
+    return sorted(share, key=lambda kind: -share[kind])
+
+
+def _points(
+    analysis: OperatorAnalysis, groups: Sequence[OperatorGroup], kinds: Sequence[str]
+) -> list[_Point]:
+    """Return the operators that have a place: measured, or at their roof if they were not timed."""
+    libraries, points = libraries_of(analysis.profile), []
+    for group in groups:
+        if group.has_unknown or not group.intensity or group.bound is None:
+            continue
+        rate = None if group.performance is None else group.performance.median
+        least_s = float(group.bound.time_s)
+        if rate is None and group.time_s is None and least_s:
+            rate = float(group.bound.work) / least_s
+        if rate is None:
+            continue
+        points.append(
+            _Point(
+                group=group,
+                name=shown_operator(group.operators[0].operator.call, libraries=libraries),
+                ink=kinds.index(group.operators[0].operator.asked.kind),
+                intensity=group.intensity,
+                rate=rate,
+                is_timed=group.time_s is not None,
+            )
+        )
+    return points
+
+
+def _cores(analysis: OperatorAnalysis, machine: Machine) -> float:
+    return float(machine.cores if analysis.cores is None else analysis.cores)
+
+
+def _precisions(machine: Machine, points: Sequence[_Point]) -> tuple[list[str], list[str]]:
+    """Return the precisions whose peaks are drawn, the most used first, and what is missing."""
+    share: dict[str, float] = {}
+    for point in points:
+        for name, work in (point.group.demand.amounts if point.group.demand else {}).items():
+            if RESOURCES[name].path == "compute":
+                share[name] = share.get(name, 0.0) + float(work)
+    total = sum(share.values())
+    used = [n for n in sorted(share, key=lambda name: -share[name]) if share[n] > 0.01 * total]
+    known = [name for name in used if machine.knows(name)]
+    unknown = [RESOURCES[name].label for name in used if name not in known]
+    notes = [f"this machine has no {name} peak: that roof is missing" for name in unknown]
+    return known, notes
+
+
+def _frame(
+    machine: Machine, points: Sequence[_Point], peaks: Sequence[float]
+) -> tuple[Interval, Interval]:
+    x_limits, y_limits = machine_frame(machine)
+    low = y_limits[0] / _MOST_BELOW
+    return (
+        widened(x_limits, [point.intensity for point in points]),
+        widened(
+            y_limits,
+            [*(max(point.rate, low) for point in points), *(p * HEADROOM for p in peaks)],
+        ),
+    )
+
+
+def _subtitle(analysis: OperatorAnalysis, cores: float) -> str:
+    profile = analysis.profile
+    parts = [printable(f"{profile.library}, {profile.device}"), shown_cores(cores)]
+    if profile.timed is not None:
+        parts.append(f"{format_si(profile.timed.runtime_s.median, 's')} a run")
+    return "; ".join(parts)
+
+
+def _mark(point: _Point, rank: int, y_limits: Interval, *, is_named: bool) -> Mark:
+    group = point.group
+    performance, below = group.performance, point.rate < y_limits[0]
+    return Mark(
+        at=(point.intensity, max(point.rate, y_limits[0])),
+        ink=point.ink,
+        face="pale" if point.is_timed else "hollow",
+        y_interval=None if performance is None or below else (performance.q1, performance.q3),
+        size=disc_size(group.share),
+        edge="bottom" if below else None,
+        is_alarming=point.is_timed and (group.efficiency or 0.0) > ABOVE_ROOF,
+        label=Label(text=_cut(point.name, _LONGEST_NAME), rank=rank) if is_named else None,
+        name=f"{_cut(point.name, _LONGEST_SHAPES)} {_cut(_shapes(group), _LONGEST_SHAPES)}",
+        summary=_summary(point),
+    )
+
+
+def _summary(point: _Point) -> str:
+    """Return a point's place in figures."""
+    group, parts = point.group, []
+    if group.share is not None:
+        parts.append(f"{percent(group.share)} of the time")
+    parts.append(amount(group.calls, "call"))
+    parts.append(format_si(point.rate, "flop/s", digits=3) if point.is_timed else "time unknown")
+    parts.append(f"{shown_intensity(point.intensity)} flop/byte")
+    if point.is_timed:
+        parts.append(reached_by(group))
+    return ", ".join(parts)
+
+
+def _shapes(group: OperatorGroup) -> str:
+    return shown_shapes(group.operators[0].operator.call)
+
+
+def _key(
+    analysis: OperatorAnalysis,
+    points: Sequence[_Point],
+    named: Sequence[_Point],
+    kinds: Sequence[str],
+) -> Iterator[Entry]:
+    """Yield each family with its share of the time, and below it its largest operators."""
+    shares = {kind.name: kind.share for kind in analysis.kinds}
+    for ink, kind in enumerate(kinds):
+        if not any(point.ink == ink for point in points):
+            continue
+        share = shares.get(kind)
+        text = printable(kind) + ("" if share is None else f": {percent(share)} of the time")
+        yield Entry(text=text, ink=ink, shape="circle", face="pale")
+        for point in named:
+            if point.ink == ink:
+                shapes = _cut(_shapes(point.group), _LONGEST_SHAPES)
+                yield Entry(text=f"{point.name} {shapes}: {_summary(point)}", ink=ink, is_part=True)
+
+
+def _left_out(
+    analysis: OperatorAnalysis, groups: Sequence[OperatorGroup], points: Sequence[_Point]
+) -> Iterator[str]:
+    """Yield which operators have no point, with their share of the time."""
+    drawn = {id(point.group) for point in points}
+    unknown = [group for group in groups if group.has_unknown]
+    idle = [g for g in groups if id(g) not in drawn and not g.has_unknown]
+    if idle:
+        yield (f"operators that do no flop (copies, views, look-ups) have no point{_time_of(idle)}")
+    if unknown:
+        yield f"operators of unknown demand have no point{_time_of(unknown)}"
+    if analysis.whole.time_s is None:
+        yield "operators were not timed: discs are where their roofs are"
+
+
+def _time_of(groups: Sequence[OperatorGroup]) -> str:
+    shares = [group.share for group in groups if group.share is not None]
+    return f": {percent(math.fsum(shares))} of the time" if shares else ""
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -1,0 +1,243 @@
+"""Operators of a program as text, picture, document and tables."""
+
+import io
+import json
+import re
+from dataclasses import fields
+
+import pytest
+from chart_reading import rates_of
+from core_inputs import ceiling, machine_of
+from json_schemas import complaints
+from operator_inputs import MLP, TRAINED, custom, linear, operator, profile, relu, tensor, view
+from rich.console import Console
+
+from ridgepoint.core.documents import decode, encode, render
+from ridgepoint.core.operators import OperatorProfile
+from ridgepoint.models.operators import analyse_operators
+from ridgepoint.models.operators.shown import modules_shown
+from ridgepoint.show.charts.operators import operators_chart
+from ridgepoint.show.data_tables.operators import operators_tables
+from ridgepoint.show.operators_report import operators_report
+from ridgepoint.show.operators_text import unknown_sentences
+from ridgepoint.show.tables.operators_table import operators
+
+MACHINE = machine_of(
+    ceiling("fp32", 200e9),
+    ceiling("fp32", 400e9, threads=2),
+    ceiling("dram", 20e9),
+    ceiling("dram", 30e9, threads=2),
+    cores=2,
+)
+
+
+def printed(value, machine=MACHINE, *, width=100, **options):
+    """Return the lines of the report of a profile."""
+    console = Console(width=width, record=True, highlight=False, file=io.StringIO())
+    console.print(operators(analyse_operators(value, machine), **options))
+    return [line.rstrip() for line in console.export_text().splitlines()]
+
+
+def row_of(lines, name):
+    """Return the only line that begins with a name, its cells apart."""
+    (line,) = (line for line in lines if re.match(rf"{re.escape(name)}\s\s", line.strip()))
+    return re.split(r"\s{2,}", line.strip())
+
+
+def test_equal_calls_are_one_row_the_longest_first():
+    """Two layers of 2 x 512^3 flop in 2 ms each: 134 Gflop/s, a third of 400 Gflop/s."""
+    lines = printed(MLP)
+    assert row_of(lines, "aten.addmm") == [
+        "aten.addmm", "512, 512×512, 512×512", "2", "4 ms", "55 %", "85.3", "134 G",
+        "34 % of fp32 peak",
+    ]  # fmt: skip
+    names = [line.split()[0] for line in lines if line.startswith(("aten.", "mine."))]
+    assert names == ["aten.addmm", "aten.relu", "aten.add", "mine.fancy"]
+
+
+def test_operator_without_flop_has_no_rate_but_a_roof():
+    """2 MiB in 1 ms are 7 % of 30 GB/s."""
+    cells = row_of(printed(MLP), "aten.relu")
+    assert cells[-3:] == ["–", "–", "7.0 % of DRAM"]
+
+
+def test_unknown_is_said_with_its_share_of_the_time_and_why():
+    """0.3 ms of 7.301 ms."""
+    lines = printed(MLP)
+    assert row_of(lines, "mine.fancy")[-3:] == ["unknown"] * 3
+    assert "  mine.fancy (4.1 % of the time): no rule says what mine.fancy asks for" in lines
+    assert any("of operators with 4.1 % of the time is unknown" in line for line in lines)
+
+
+def test_what_is_left_out_is_summed():
+    """All but the longest two take 1.301 ms of 7.301."""
+    lines = printed(MLP, most_operators=2)
+    assert row_of(lines, "3 more")[1:4] == ["4", "1.3 ms", "18 %"]
+
+
+def test_modules_are_shown_to_the_depth_for_which_there_is_room():
+    """Of 13 modules, the whole, the 12 layers' parent and head, and the layers."""
+    deep = profile(*(linear(f"layers.{layer}.up") for layer in range(12)), view("head"))
+    analysis = analyse_operators(deep, MACHINE)
+    shown, hidden = modules_shown(analysis, most=16)
+    assert [group.name for group in shown][:3] == ["", "layers", "layers.0"]
+    # Of the third depth there is room for one of twelve.
+    assert (len(shown), hidden) == (16, 27 - 16)
+    assert [group.name for group in modules_shown(analysis, most=1)[0]] == [""]
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 160])
+def test_no_number_is_cut_where_there_is_little_room(width):
+    """Only names are: a cut number would be another one."""
+    for value in (MLP, TRAINED):
+        lines = printed(value, width=max(width, 80))
+        assert all(len(line) <= max(width, 80) for line in lines)
+        assert any(line.rstrip().endswith("34 % of fp32 peak") for line in lines)
+
+
+def test_phases_are_told_apart_where_there_are_several():
+    """Forward and backward of one product are two rows."""
+    lines = printed(TRAINED)
+    assert [line.split()[1] for line in lines if line.startswith("addmm")] == ["fwd", "bwd"]
+    assert row_of(lines, "optimizer")[:2] == ["optimizer", "200 µs"]
+    assert not any(line.startswith("phase") for line in printed(MLP))
+
+
+def test_without_times_and_machine_nothing_reads_as_zero():
+    """What is unknown says so."""
+    lines = printed(profile(linear("a", time_s=None), timed=None, attached=None), machine=None)
+    assert any("unknown (not timed)" in line for line in lines)
+    assert row_of(lines, "addmm")[-5:] == ["unknown", "unknown", "85.3", "unknown", "unknown"]
+    assert not re.search(r"\b0 (s|%)", "\n".join(lines))
+
+
+def test_names_from_outside_cannot_act_on_the_terminal():
+    """Names of modules and operators are the user's."""
+    evil = operator("mine.\x1b[2J", (tensor(2),), (tensor(2),), module="a\x1b]0;x", time_s=(1.0,))
+    assert "\x1b" not in "\n".join(printed(profile(evil, program="x\x1b[31m")))
+
+
+def test_no_operator_at_all():
+    """A script that calls none is said to have none."""
+    lines = printed(profile())
+    assert any("0 calls of 0 operators" in line for line in lines)
+
+
+def test_points_are_at_work_over_least_bytes_and_over_time():
+    """2 x 512^3 flop over 3 x 512^2 x 4 + 2048 bytes, and over 2 ms."""
+    chart = operators_chart(analyse_operators(MLP, MACHINE))
+    marks = {
+        mark.label.text: mark for mark in chart.marks if mark.label and mark.name.startswith("aten")
+    }
+    assert set(marks) == {"aten.addmm", "aten.add"}
+    assert marks["aten.addmm"].at == pytest.approx(
+        (2 * 512**3 / (12 * 512**2 + 2048), 512**3 / 1e-3)
+    )
+    assert marks["aten.addmm"].size > marks["aten.add"].size
+    assert rates_of(chart, "roof") == {"fp32": 400e9, "DRAM": pytest.approx(30e9)}
+
+
+def test_picture_says_what_has_no_point():
+    """Relu does no flop: 2 of 7.301 ms; mine.fancy is unknown: 0.3."""
+    notes = operators_chart(analyse_operators(MLP, MACHINE)).notes
+    assert any("no flop" in note and "27 % of the time" in note for note in notes)
+    assert any("unknown demand" in note and "4.1 % of the time" in note for note in notes)
+
+
+def test_operator_above_its_roof_is_alarming():
+    """3 MiB in 0.1 ms are 31 GB/s, above 30."""
+    chart = operators_chart(analyse_operators(TRAINED, MACHINE))
+    assert [mark.name.split()[0] for mark in chart.marks if mark.is_alarming] == ["add"]
+
+
+def test_untimed_operators_are_hollow_at_their_roofs():
+    """Nothing is drawn as if it were measured."""
+    untimed = profile(linear("a", time_s=None), timed=None, attached=None)
+    chart = operators_chart(analyse_operators(untimed, MACHINE))
+    (mark,) = (mark for mark in chart.marks if mark.name.startswith("addmm"))
+    assert (mark.face, mark.at[1]) == ("hollow", pytest.approx(400e9))
+    assert any("not timed" in note for note in chart.notes)
+
+
+@pytest.mark.parametrize("machine", [MACHINE, None])
+@pytest.mark.parametrize(
+    "value", [MLP, TRAINED, profile(), profile(custom(time_s=None), timed=None, attached=None)]
+)
+def test_document_has_the_schema_that_ships(value, machine):
+    """And it is strict JSON."""
+    document = json.loads(render(operators_report(analyse_operators(value, machine))))
+    assert document["kind"] == "operator-report"
+    assert not complaints(document)
+
+
+def test_document_has_null_for_what_is_unknown():
+    """And every operator, also those that the table leaves out."""
+    document = operators_report(analyse_operators(MLP, MACHINE))
+    by_name = {each["name"]: each for each in document["operators"]}
+    assert len(document["operators"]) == 8
+    fancy = by_name["mine.fancy"]
+    assert (fancy["asked"]["work"], fancy["bound"], fancy["efficiency"]) == (None, None, None)
+    assert document["whole"]["unknown_share"] == pytest.approx(0.3 / 7.301)
+
+
+def test_tables_hold_totals_of_all_calls():
+    """Two thirds of the bytes of a product are read."""
+    tables = {table.name: table for table in operators_tables(analyse_operators(MLP, MACHINE))}
+    rows = tables["operators"].records()
+    product = next(row for row in rows if row["operator"] == "aten.addmm")
+    assert product["work_flop"] == 2 * 512**3
+    assert product["inputs"] == "512 fp32, 512×512 fp32, 512×512 fp32"
+    assert product["read_bytes"] == 2 * 4 * 512**2 + 2048
+    fancy = next(row for row in rows if row["operator"] == "mine.fancy")
+    assert (fancy["work_flop"], fancy["read_bytes"], fancy["least_s"]) == (None, None, None)
+    modules = {row["module"]: row for row in tables["modules"].records()}
+    assert modules[None]["calls"] == 8
+    assert modules["layers"]["work_flop"] == 4 * 512**3 + 2 * 512**2
+    assert len(tables["operator_samples"].rows) == 9
+
+
+def test_kept_profile_comes_back_as_it_was():
+    """Arrays among the arguments of a call included, in lists, too."""
+    a = tensor(2, 3)
+    mixed = operator("aten.cat", ((a, a), 1, "x", (a, None), (1, 2), True), (a,))
+    value = profile(mixed, custom(), relu("act"), cautions=MLP.cautions)
+    again = decode(encode(value), OperatorProfile, origin="a test")
+    assert again.operators == value.operators
+    for each in fields(value):
+        if each.name not in {"timed", "attached_s"}:
+            assert getattr(again, each.name) == getattr(value, each.name)
+    assert again.timed.runtime_s.samples == value.timed.runtime_s.samples
+
+
+def test_unknown_operators_of_most_time_are_named_first():
+    """And the rest is summed."""
+    several = profile(
+        *(
+            operator(f"mine.op{index}", (), (), time_s=(index * 1e-3,), unknown="no rule")
+            for index in range(1, 5)
+        )
+    )
+    assert unknown_sentences(analyse_operators(several), most=2) == [
+        "mine.op4 (40 % of the time): no rule",
+        "mine.op3 (30 % of the time): no rule",
+        "2 more operators (30 % of the time)",
+    ]
+
+
+def test_operators_of_other_shapes_or_phases_are_not_alike():
+    """Each is another point."""
+    groups = analyse_operators(TRAINED).alike
+    assert [(group.name, group.calls) for group in groups] == [
+        ("aten.addmm", 1), ("aten.addmm", 1), ("aten.relu", 1), ("aten._foreach_add_", 1),
+        ("aten.add", 1),
+    ]  # fmt: skip
+
+
+def test_notebook_and_python_show_the_same():
+    """As every other result."""
+    text = MLP.summary(machine=MACHINE)
+    assert "aten.addmm" in text
+    assert "<svg" not in text
+    assert analyse_operators(MLP, MACHINE).summary() == text
+    assert MLP.table("modules").name == "modules"
+    assert "aten.addmm" in analyse_operators(MLP, MACHINE)._repr_html_()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 
 from ridgepoint.core.bound import Bound, series
 from ridgepoint.core.demand import Demand
@@ -101,14 +101,7 @@ class OperatorGroup:
         Where operators were timed in different numbers of runs, it is the sum of their medians.
         """
         times = [o.operator.time_s for o in self.operators if o.operator.time_s is not None]
-        if not times:
-            return None
-        if len({time_s.n for time_s in times}) == 1:
-            return Estimate([sum(run) for run in zip(*(t.samples for t in times), strict=True)])
-        whole = times[0]
-        for time_s in times[1:]:
-            whole = total(whole, time_s)
-        return whole
+        return summed_s(times) if times else None
 
     @cached_property
     def calls(self) -> int:
@@ -217,6 +210,19 @@ class OperatorGroup:
                 by = placed.explained_by
                 times[by] = times.get(by, 0.0) + placed.operator.time_s.median
         return _shares(times)
+
+
+def summed_s(times: Sequence[Estimate]) -> Estimate:
+    """Return a sum of times: run by run where they were timed in as many, else of medians.
+
+    Parameters
+    ----------
+    times : sequence of Estimate
+        At least one.
+    """
+    if len({time_s.n for time_s in times}) == 1:
+        return Estimate([sum(run) for run in zip(*(t.samples for t in times), strict=True)])
+    return reduce(total, times)
 
 
 def grouped(

@@ -6,7 +6,10 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from ridgepoint.core.caution import Caution
+from ridgepoint.core.machine import Machine
 from ridgepoint.core.presenting import amount
+from ridgepoint.core.resources import RESOURCES
+from ridgepoint.models.operators.least import least_demand
 from ridgepoint.models.operators.placed import ABOVE, OperatorGroup, PlacedOperator
 from ridgepoint.models.thresholds import LEAST_PART, NAMED
 
@@ -117,24 +120,30 @@ def _attached(analysis: OperatorAnalysis) -> Iterator[Caution]:
 
 def _left_out(analysis: OperatorAnalysis) -> Iterator[Caution]:
     """Yield a caution for each resource without a ceiling that operators ask for."""
+    machine = analysis.machine
+    assert machine is not None
     missing: dict[str, list[PlacedOperator]] = {}
     for one in analysis.operators:
-        if one.bound is not None:
-            names = one.bound.left_out
-        else:
-            demand = one.operator.demand
-            names = () if demand is None else tuple(n for n, x in demand.amounts.items() if x)
-        for name in names:
+        for name in _not_bounded(one, machine):
             missing.setdefault(name, []).append(one)
-    assert analysis.machine is not None
     for name, operators in missing.items():
         names_of = dict.fromkeys(one.operator.name for one in operators)
         yield Caution(
             "no-ceiling",
-            f"{analysis.machine.name} has no {name} ceiling: that part of "
+            f"{machine.name} has no {name} ceiling: that part of "
             f"{amount(len(operators), 'operator')} is left out ({_some(names_of)})",
             "the bound still holds, but may be too low",
         )
+
+
+def _not_bounded(placed: PlacedOperator, machine: Machine) -> Iterator[str]:
+    """Yield the kinds of work, and the traffic at DRAM, for which the machine has no ceiling."""
+    if placed.bound is not None:
+        names: Iterable[str] = placed.bound.left_out
+    else:
+        demand = least_demand(placed.operator.asked, machine)
+        names = () if demand is None else (name for name, x in demand.amounts.items() if x)
+    return (name for name in names if RESOURCES[name].path in {"compute", "dram"})
 
 
 def _above(analysis: OperatorAnalysis) -> Iterator[Caution]:

@@ -17,7 +17,7 @@ from ridgepoint.models.operators.placed import (
     UNKNOWN,
     OperatorGroup,
 )
-from ridgepoint.models.thresholds import ABOVE_ROOF, LEAST_PART, NAMED, NEAR_ROOF, SAID_OUTSIDE
+from ridgepoint.models.thresholds import ABOVE_ROOF, NAMED, NEAR_ROOF, SAID_OUTSIDE
 
 if TYPE_CHECKING:
     from ridgepoint.models.operators import OperatorAnalysis
@@ -46,7 +46,7 @@ def operator_verdict(analysis: OperatorAnalysis) -> tuple[str, ...]:
         return ("no operator was called",)
     if analysis.machine is None:
         return ("no machine is known, so that nothing bounds the operators",)
-    if whole.bound is None:
+    if not whole.limiters:
         return (f"no roof of {analysis.machine.name} applies to these operators",)
     if whole.time_s is None:
         return ("the operators were not timed", _least(analysis))
@@ -59,7 +59,7 @@ def _of_elsewhere(analysis: OperatorAnalysis) -> Iterator[str]:
     whole = analysis.whole
     least_s = 0.0 if whole.bound is None else float(whole.bound.time_s)
     yield _least(analysis)
-    if whole.known_s and least_s > 0:
+    if whole.known_s:
         yield (
             f"the same operators took {format_si(whole.known_s, 's')} on "
             f"{analysis.profile.device_model}: by its roofs {analysis.machine_name} is at most "
@@ -141,7 +141,7 @@ def _first(analysis: OperatorAnalysis) -> Iterator[str]:
     assert took is not None
     groups = [group for group in analysis.alike if group.excess_s is not None]
     worst = sorted(groups, key=lambda group: -(group.excess_s or 0.0))[:_MOST_NAMED]
-    named = [g for g in worst if (g.excess_s or 0.0) >= LEAST_PART * took.median]
+    named = [g for g in worst if (g.excess_s or 0.0) >= NAMED * took.median]
     if named:
         yield f"look first at {_listed(_beyond(group) for group in named)}"
 

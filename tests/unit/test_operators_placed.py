@@ -184,15 +184,18 @@ def test_modules_hold_what_is_inside_them_and_shares_are_of_all_operators():
     ]  # fmt: skip
 
 
-def test_times_add_run_by_run_and_by_medians_where_runs_differ():
-    """Sums of equal runs keep their spread."""
-    alike = profile_of(*(operator(asked(), time_s=[1.0, 2.0, 9.0]) for _ in range(2)))
-    other = profile_of(
-        operator(asked(), time_s=[1.0, 2.0, 9.0]), operator(asked(), time_s=[4.0, 6.0])
+def test_times_add_by_their_medians_so_that_shares_are_those_of_the_times():
+    """However many runs each was timed in, and however the runs differ."""
+    profile = profile_of(
+        operator(asked(), module="a", time_s=[1.0, 2.0, 9.0]),
+        operator(asked(), module="b", time_s=[7.0, 6.0]),
+        operator(asked(), module="b", time_s=[9.0, 1.0, 1.5]),
     )
+    whole, *parts = analyse_operators(profile, MACHINE).modules
 
-    assert analyse_operators(alike, MACHINE).whole.time_s.samples == (2.0, 4.0, 18.0)
-    assert analyse_operators(other, MACHINE).whole.time_s.median == 7.0
+    assert whole.time_s.median == 10.0
+    assert [part.time_s.median for part in parts] == [2.0, 8.0]
+    assert [part.share for part in parts] == [0.2, 0.8]
 
 
 def test_equal_calls_of_all_layers_are_together():
@@ -224,7 +227,7 @@ _OPERATORS = st.lists(
         ),
         module=st.sampled_from(["", "a", "a.b", "c"]),
         calls=st.integers(1, 5),
-        time_s=st.one_of(st.none(), st.floats(0, 10)),
+        time_s=st.one_of(st.none(), st.just(0.0), st.floats(1e-9, 10)),
     ),
     max_size=6,
 )
@@ -240,6 +243,13 @@ def test_shares_add_up_and_everything_can_be_said(operators, run_s, elsewhere, i
 
     for shares in (analysis.explained, analysis.whole.limiters):
         assert not shares or sum(shares.values()) == pytest.approx(1)
+    for groups in (analysis.phases, analysis.kinds, analysis.alike):
+        if analysis.whole.share:
+            assert sum(group.share or 0.0 for group in groups) == pytest.approx(1)
+    for group in analysis.modules:
+        if analysis.whole.share and group.time_s is not None:
+            share = group.time_s.median / analysis.whole.time_s.median
+            assert group.share == pytest.approx(share)
     known = [one.bound.time_s for one in analysis.operators if one.bound is not None]
     if known:
         assert analysis.whole.bound.time_s == pytest.approx(sum(known))

@@ -147,6 +147,17 @@ class OperatorAnalysis(Presentable):
             return None
         return max(whole.median - inside.median, 0.0)
 
+    @cached_property
+    def runs_s(self) -> tuple[float, ...]:
+        """Seconds in all timed operators, run by run; empty: they have different numbers of runs.
+
+        The median of these is not `whole.time_s`, which adds the medians of the operators.
+        """
+        times = [o.time_s.samples for o in self.profile.operators if o.time_s is not None]
+        if len({len(samples) for samples in times}) != 1:
+            return ()
+        return tuple(map(sum, zip(*times, strict=True)))
+
     @property
     def explained(self) -> dict[str, float]:
         """Share of the operators' time by what explains it, largest first."""

@@ -96,10 +96,7 @@ class OperatorGroup:
 
     @cached_property
     def time_s(self) -> Estimate | None:
-        """Seconds of all operators that were timed, run by run; None: none was.
-
-        Where operators were timed in different numbers of runs, it is the sum of their medians.
-        """
+        """Seconds of all operators that were timed: the sum of their medians; None: none was."""
         times = [o.operator.time_s for o in self.operators if o.operator.time_s is not None]
         return summed_s(times) if times else None
 
@@ -213,15 +210,15 @@ class OperatorGroup:
 
 
 def summed_s(times: Sequence[Estimate]) -> Estimate:
-    """Return a sum of times: run by run where they were timed in as many, else of medians.
+    """Return the sum of the medians of times, so that shares of it add up.
+
+    The median of the runs' sums is another number where runs differ, and would not.
 
     Parameters
     ----------
     times : sequence of Estimate
         At least one.
     """
-    if len({time_s.n for time_s in times}) == 1:
-        return Estimate([sum(run) for run in zip(*(t.samples for t in times), strict=True)])
     return reduce(total, times)
 
 

@@ -178,10 +178,10 @@ def _bound(bound: Bound | None) -> dict[str, Any]:
 def _samples(analysis: OperatorAnalysis) -> Iterator[dict[str, object]]:
     profile = analysis.profile
     timed = {
-        "runtime": None if profile.timed is None else profile.timed.runtime_s,
-        "with operators timed": profile.attached_s,
-        "operators": analysis.whole.time_s,
+        "runtime": () if profile.timed is None else profile.timed.runtime_s.samples,
+        "with operators timed": () if profile.attached_s is None else profile.attached_s.samples,
+        "operators": analysis.runs_s,
     }
-    for quantity, estimate in timed.items():
-        for index, value in enumerate(() if estimate is None else estimate.samples, start=1):
+    for quantity, samples in timed.items():
+        for index, value in enumerate(samples, start=1):
             yield {"quantity": quantity, "sample": index, "value_s": value}

@@ -127,6 +127,7 @@ def stored():
         (at.folder / "node.json").write_bytes(encode(node))
         (at.folder / "points.toml").write_text(_POINTS)
         (at.folder / "prices.toml").write_text(_PRICES)
+        (at.folder / "script.py").write_text("print(sum(range(1000)))\n")
         (at.folder / "access.log").write_text("GET / 404\n")
         rows = (_DATA / "polynomial.csv").read_text().splitlines()
         one_core = [row for row in rows if row.startswith("nodes") or row.split(",")[1] == "1"]

@@ -32,6 +32,10 @@ COMMANDS: dict[str, tuple[Example, ...]] = {
             "ridgepoint run --functions --miss-curve -- ./heat 2000 60",
         ),
         (
+            "Time the lines of a Python program",
+            "ridgepoint run --lines -- python script.py",
+        ),
+        (
             "Count one function, with another machine's caches too",
             "ridgepoint run --function main --what-if e5645 -- ./heat 2000 20",
         ),

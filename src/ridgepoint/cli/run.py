@@ -140,6 +140,11 @@ if TYPE_CHECKING:
     help="Time the program's functions too, by sampling more native runs and counting twice.",
 )
 @click.option(
+    "--lines",
+    is_flag=True,
+    help="Time the lines of a Python program too, by sampling more native runs.",
+)
+@click.option(
     "-i",
     "--ignore-status",
     is_flag=True,
@@ -259,6 +264,7 @@ def _measured(
         limit_s=options.limit_s,
         counts_only=options.counts_only,
         functions=options.functions,
+        lines=options.lines,
         ignore_status=options.ignore_status,
         output="stderr" if prints_document(as_json=options.as_json) else "own",
         progress=shown.step,
@@ -276,19 +282,20 @@ def _refuse(options: RunOptions) -> None:
     """
     from ridgepoint.host.run import resolve
 
-    if options.functions:
-        is_part = options.region is not None or options.function is not None
-        _require_whole(options.counts_only or is_part)
+    for option, is_asked in (("functions", options.functions), ("lines", options.lines)):
+        if is_asked:
+            is_part = options.region is not None or options.function is not None
+            _require_whole(option, options.counts_only or is_part)
     if options.meter_name == "ncu":
-        _require_gpu(options.machine_names, functions=options.functions)
+        _require_gpu(options.machine_names, options)
     common.require_figure_endings(options.outputs, also=(".json",))
     resolve(options.program)
     if options.geometry is not None:
         common.caches_of_this_host(options.geometry)
 
 
-def _require_whole(is_part: bool) -> None:
-    """Refuse to time the functions of a part of a program, or of one that is not timed.
+def _require_whole(option: str, is_part: bool) -> None:
+    """Refuse to time the functions or lines of a part of a program, or of one that is not timed.
 
     Raises
     ------
@@ -296,24 +303,25 @@ def _require_whole(is_part: bool) -> None:
     """
     if is_part:
         raise click.BadParameter(
-            "--functions times the functions of a whole program: it cannot be combined with "
+            f"--{option} times the {option} of a whole program: it cannot be combined with "
             "--counts-only, --region or --function",
-            param_hint="'--functions'",
+            param_hint=f"'--{option}'",
         )
 
 
-def _require_gpu(machine_names: Sequence[str], *, functions: bool) -> None:
+def _require_gpu(machine_names: Sequence[str], options: RunOptions) -> None:
     """Refuse to bound kernels of a GPU by this host's CPU, or to sample them there.
 
     Raises
     ------
     click.BadParameter
     """
-    if functions:
+    if options.functions or options.lines:
+        option = "--functions" if options.functions else "--lines"
         raise click.BadParameter(
-            "--functions samples the CPU: it does not apply to --meter ncu, which lists every "
+            f"{option} samples the CPU: it does not apply to --meter ncu, which lists every "
             "kernel by itself",
-            param_hint="'--functions'",
+            param_hint=f"'{option}'",
         )
     if not machine_names:
         raise click.BadParameter(

@@ -40,6 +40,7 @@ class RunOptions:
     traffic_how: str | None = None
     counts_only: bool = False
     functions: bool = False
+    lines: bool = False
     ignore_status: bool = False
     no_plot: bool = False
     bandwidths: tuple[Bandwidth, ...] = ()

@@ -10,6 +10,7 @@ from ridgepoint.core.caution import Caution
 from ridgepoint.core.counted import Counted
 from ridgepoint.core.counts import Traffic, traffic_at
 from ridgepoint.core.demand import Demand
+from ridgepoint.core.lines import LineTimes
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.presenting import Presentable, amount, presenter, quoted
 from ridgepoint.core.ranks import Distributed
@@ -128,6 +129,8 @@ class Measurement(Presentable):
     distributed : Distributed or None
         The ranks, whose sum the counts are; the runtime is that of the slowest rank. None: one
         program on one machine.
+    lines : LineTimes or None
+        The time per line of a Python program; None: not asked for, or not available.
     asked : Asked or None
         None: unknown, for a function or a record of an earlier version.
     whole : Timed or None
@@ -142,6 +145,7 @@ class Measurement(Presentable):
     timed_regions: tuple[TimedRegion, ...] = ()
     protocol: Protocol | None = None
     sampled: Sampled | None = None
+    lines: LineTimes | None = None
     distributed: Distributed | None = None
     whole: Timed | None = None
     asked: Asked | None = None
@@ -195,7 +199,8 @@ class Measurement(Presentable):
         timed = () if self.timed is None else self.timed.cautions
         regions = (caution for region in self.timed_regions for caution in region.cautions)
         sampled = () if self.sampled is None else self.sampled.cautions
-        return (*self.cautions, *timed, *regions, *sampled, *self.counted.cautions)
+        lines = () if self.lines is None else self.lines.cautions
+        return (*self.cautions, *timed, *regions, *sampled, *lines, *self.counted.cautions)
 
     @property
     def disturbances(self) -> tuple[Caution, ...]:
@@ -238,6 +243,8 @@ class Timing:
     timed_regions : tuple of TimedRegion
     sampled : Sampled or None
         As in `Measurement`; functions are named by their symbols.
+    lines : LineTimes or None
+        As in `Measurement`.
     """
 
     command: tuple[str, ...]
@@ -247,6 +254,7 @@ class Timing:
     cautions: tuple[Caution, ...] = ()
     timed_regions: tuple[TimedRegion, ...] = ()
     sampled: Sampled | None = None
+    lines: LineTimes | None = None
 
     @property
     def all_cautions(self) -> tuple[Caution, ...]:
@@ -257,6 +265,7 @@ class Timing:
             *self.timed.cautions,
             *(caution for region in self.timed_regions for caution in region.cautions),
             *(() if self.sampled is None else self.sampled.cautions),
+            *(() if self.lines is None else self.lines.cautions),
         )
 
     @property

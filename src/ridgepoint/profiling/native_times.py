@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.errors import MeterUnavailable
+from ridgepoint.core.lines import LineTimes
 from ridgepoint.core.measurement import Context, Measurement, Timing
 from ridgepoint.core.timed import Timed, TimedRegion
 from ridgepoint.meters import Selection
 from ridgepoint.meters.sampling import Sampler
 from ridgepoint.meters.sampling.function_clock import FunctionNotEntered
 from ridgepoint.profiling.function_timing import time_function, whole_of
+from ridgepoint.profiling.line_timing import time_lines
 from ridgepoint.profiling.timing import Native, sample_program, time_program
 
 _SAMPLED = "function-sampled"
@@ -31,6 +33,8 @@ class NativeTimes:
         Samples of the time in each function; None: none were taken.
     part : Timed or None
         The function that is counted alone; None: there is none, or its time is not known.
+    lines : LineTimes or None
+        The time in each line of Python; None: not asked for, or not available.
     cautions : tuple of Caution
     """
 
@@ -38,6 +42,7 @@ class NativeTimes:
     regions: tuple[TimedRegion, ...] = ()
     sampler: Sampler | None = None
     part: Timed | None = None
+    lines: LineTimes | None = None
     cautions: tuple[Caution, ...] = ()
 
     @property
@@ -60,10 +65,17 @@ class NativeTimes:
             cautions=self.cautions,
             timed_regions=self.regions,
             sampled=None if self.sampler is None else self.sampler.sampled((), self.timed),
+            lines=self.lines,
         )
 
 
-def native_times(native: Native, selection: Selection | None, *, functions: bool) -> NativeTimes:
+def native_times(
+    native: Native,
+    selection: Selection | None,
+    *,
+    functions: bool,
+    lines: bool = False,
+) -> NativeTimes:
     """Time a program, its regions, and the function that is to be counted alone.
 
     Parameters
@@ -73,6 +85,8 @@ def native_times(native: Native, selection: Selection | None, *, functions: bool
         The part that is counted alone; None: the whole program is counted.
     functions : bool
         Whether to sample the time in each function.
+    lines : bool
+        Whether to sample the time in each line of Python.
 
     Raises
     ------
@@ -85,9 +99,11 @@ def native_times(native: Native, selection: Selection | None, *, functions: bool
     once = replace(native, repeat=1) if is_function(selection) else native
     timed, regions = time_program(once, selection=selection)
     times = NativeTimes(timed=timed, regions=regions)
+    if lines:
+        times = _with_lines(times, native, timed)
     if functions:
         sampler, cautions = _sampler(native, timed)
-        return replace(times, sampler=sampler, cautions=cautions)
+        return replace(times, sampler=sampler, cautions=(*times.cautions, *cautions))
     if selection is None or not is_function(selection):
         return times
     part, timed, sampler, cautions = _time_in(selection, native, timed)
@@ -139,6 +155,15 @@ def with_time_of(selection: Selection, whole: Measurement) -> Measurement:
         remedy = "mark it in one process only"
     unknown = Caution("time-unknown", f"the time of {selection} is not known: {why}", remedy)
     return replace(whole, timed=None, timed_regions=(), cautions=(*whole.cautions, unknown))
+
+
+def _with_lines(times: NativeTimes, native: Native, timed: Timed) -> NativeTimes:
+    """Return times with those of lines, or with why there are none."""
+    try:
+        return replace(times, lines=time_lines(native, timed))
+    except MeterUnavailable as error:
+        doubt = Caution("lines-unknown", f"lines are not timed: {error.reason}", error.remedy)
+        return replace(times, cautions=(doubt,))
 
 
 def _sampler(native: Native, timed: Timed) -> tuple[Sampler | None, tuple[Caution, ...]]:

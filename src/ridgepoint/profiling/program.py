@@ -47,6 +47,7 @@ def measure_program(
     limit_s: float | None = None,
     counts_only: bool = False,
     functions: bool = False,
+    lines: bool = False,
     ignore_status: bool = False,
     output: Output = "own",
     progress: Progress | None = None,
@@ -84,6 +85,9 @@ def measure_program(
     functions : bool
         Whether to measure the time in each function, by samples of a few more native runs. The
         engine then counts a second time, without caches, to see whether runs are alike.
+    lines : bool
+        Whether to measure the time in each line of the user's Python files, by samples of a few
+        more native runs.
     ignore_status : bool
         Whether to also measure a program that exits with a status other than 0.
     output : {"own", "stderr", "discard"}
@@ -114,7 +118,8 @@ def measure_program(
     CannotStart
         If there is no such program.
     ValueError
-        If functions are to be timed where a part is counted alone, or there are no native runs;
+        If functions or lines are to be timed where a part is counted alone, or there are no
+        native runs;
         or `count_runs` is not > 0.
     MeterUnavailable
         If the meter does not work here.
@@ -124,8 +129,10 @@ def measure_program(
         If a run exceeds `timeout_s`, counting exceeds `limit_s`, or the meter cannot count the
         program.
     """
-    if functions and (counts_only or (meter is not None and meter.selection is not None)):
-        raise ValueError("functions can be timed only in a whole program that is timed")
+    is_part = counts_only or (meter is not None and meter.selection is not None)
+    if is_part and (functions or lines):
+        what = "functions" if functions else "lines"
+        raise ValueError(f"{what} can be timed only in a whole program that is timed")
     report = progress or (lambda what, output_is_shown: None)
     resolved = resolve(command)
     meter, doubts = _working(meter or _engine(machine if caches is None else None))
@@ -144,7 +151,7 @@ def measure_program(
         if times is None and counts_only:
             times = NativeTimes()
         elif times is None:
-            times = native_times(native, meter.selection, functions=functions)
+            times = native_times(native, meter.selection, functions=functions, lines=lines)
         if times.timed is not None and when_timed is not None:
             when_timed(times.timing(command, context))
         launch = CountedRuns(
@@ -201,6 +208,7 @@ def measure_program(
             if functions and times.sampler is not None and times.timed is not None
             else None
         ),
+        lines=times.lines,
     )
     if meter.selection is None or counts_only:
         return whole

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,8 +66,16 @@ class Native:
     output: Output
     report: Progress
 
-    def once(self, output: Output) -> tuple[Run, dict[str, RegionTime]]:
+    def once(
+        self, output: Output, variables: Mapping[str, str] | None = None
+    ) -> tuple[Run, dict[str, RegionTime]]:
         """Run the program once, and return the time in the regions that it marks.
+
+        Parameters
+        ----------
+        output : {"own", "stderr", "discard"}
+        variables : mapping or None
+            More of its environment.
 
         Raises
         ------
@@ -83,7 +91,7 @@ class Native:
                     stdin=self.stdin,
                     output=output,
                     timeout_s=self.timeout_s,
-                    environment={TIMES_VARIABLE: name},
+                    environment={TIMES_VARIABLE: name, **(variables or {})},
                 )
             except TimedOut as error:
                 raise TimedOut(
@@ -92,8 +100,15 @@ class Native:
             require_success(self.command, done.exit_status, ignore_status=self.ignore_status)
             return done, read_region_times(Path(name))
 
-    def again(self) -> tuple[Run, dict[str, RegionTime]]:
+    def again(
+        self, variables: Mapping[str, str] | None = None
+    ) -> tuple[Run, dict[str, RegionTime]]:
         """Run the program again after a successful run, without showing its output.
+
+        Parameters
+        ----------
+        variables : mapping or None
+            More of its environment.
 
         Raises
         ------
@@ -103,7 +118,7 @@ class Native:
             If it exceeds the time limit.
         """
         try:
-            return self.once("discard")
+            return self.once("discard", variables)
         except ProgramFailed as error:
             reason, remedy = f"its first run succeeded, but in a later run {error.reason}", _REPEATS
             if self.output == "own" and os.isatty(1):

@@ -12,6 +12,7 @@ from ridgepoint.core import documents
 from ridgepoint.core.counted import Counted
 from ridgepoint.core.counts import Counts, FunctionCounts, Traffic, traffic_at
 from ridgepoint.core.documents import fields_of, plain, to_fields
+from ridgepoint.core.lines import LineTimes
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measurement import Measurement, Timing
 from ridgepoint.core.timed import Sampled
@@ -58,7 +59,8 @@ def report(analysis: Analysis, others: Sequence[Machine] = ()) -> dict[str, Any]
         "time_explained": _explained(analysis.explained),
         "advice": analysis.advice,
         "functions": _functions(counted, analysis.functions),
-        "sampled": _sampled(measurement.sampled),
+        "sampled": _without_cautions(measurement.sampled),
+        "lines": _without_cautions(measurement.lines),
         "regions": _regions(measurement, analysis.regions),
         **fields_of(counted, "selected", "partial", "coverage", "processes", "energy_j"),
         "traffic_estimate": counted.estimate,
@@ -103,7 +105,8 @@ def timing_report(timing: Timing) -> dict[str, Any]:
         "command": timing.command,
         **fields_of(timing.timed, *_TIMES),
         "functions": [fields_of(function, "name", "object", "runtime_s") for function in sampled],
-        "sampled": _sampled(timing.sampled),
+        "sampled": _without_cautions(timing.sampled),
+        "lines": _without_cautions(timing.lines),
         "regions": [
             fields_of(region, "name", "entries", "runtime_s") for region in timing.timed_regions
         ],
@@ -213,11 +216,11 @@ def _function(function: FunctionCounts, part: TimedPart | None) -> dict[str, Any
     return fields
 
 
-def _sampled(sampled: Sampled | None) -> dict[str, Any] | None:
-    """Return how samples were taken, and the time of every function, also of those not counted."""
-    if sampled is None:
+def _without_cautions(times: Sampled | LineTimes | None) -> dict[str, Any] | None:
+    """Return how samples were taken, and the time of every function or line."""
+    if times is None:
         return None
-    fields: dict[str, Any] = plain(sampled)
+    fields: dict[str, Any] = plain(times)
     del fields["cautions"]  # they are among those of the whole
     return fields
 

@@ -13,6 +13,7 @@ from ridgepoint.core.counted import (
 )
 from ridgepoint.core.counts import FlopCount, Traffic
 from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.lines import LineTimes
 from ridgepoint.core.machine import Cache
 from ridgepoint.core.measurement import Context, Protocol
 from ridgepoint.core.ranks import Distributed
@@ -364,9 +365,16 @@ _KNOWN_IF_COUNTED: dict[str, Described] = {
     ),
 }  # fmt: skip
 
-_SAMPLED = value_shape(Sampled)
-del _SAMPLED["properties"]["cautions"]
-_SAMPLED["required"].remove("cautions")
+
+def _without_cautions(value: type) -> dict[str, Any]:
+    """Return the shape of a value whose cautions are among those of the whole."""
+    shape = value_shape(value)
+    del shape["properties"]["cautions"]
+    shape["required"].remove("cautions")
+    return shape
+
+
+_SAMPLED, _LINES = _without_cautions(Sampled), _without_cautions(LineTimes)
 
 RUN: dict[str, Any] = obj(
     "A measured program and its place below the roofs of a machine. Of a program that was timed "
@@ -380,6 +388,7 @@ RUN: dict[str, Any] = obj(
             "Functions, most work first; the last may stand for all that did hardly anything.",
         ),
         "sampled": (maybe(_SAMPLED), "Where the time goes, by samples; null: not asked for."),
+        "lines": (maybe(_LINES), "Time per line of Python; null: not asked for, or not known."),
         "regions": (array(_REGION), "Regions that the program marks."),
         "uncounted": (maybe(Caution), "Why it was not counted; null: it was."),
         "cautions": CAUTIONS,

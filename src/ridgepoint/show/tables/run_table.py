@@ -27,6 +27,7 @@ from ridgepoint.show.tables.function_table import function_times, functions
 from ridgepoint.show.tables.layout import Row, caution_list, codes_in_short, grid, sections
 from ridgepoint.show.tables.line_table import lines
 from ridgepoint.show.tables.measured_rows import measured_rows
+from ridgepoint.show.tables.python_line_table import python_lines
 from ridgepoint.show.tables.rank_table import ranks
 from ridgepoint.show.tables.region_table import regions
 from ridgepoint.show.tables.roofs_table import (
@@ -146,6 +147,8 @@ def _parts(analysis: Analysis, most_functions: int) -> Iterator[RenderableType]:
         yield regions(analysis)
     if measurement.sampled is not None and measurement.timed is not None:
         yield function_times(analysis, measurement.sampled, most=most_functions)
+    if measurement.lines is not None and measurement.timed is not None:
+        yield python_lines(measurement.lines, measurement.timed, most=most_functions)
     if counted.functions:
         yield functions(counted, most_functions, metric=analysis.metric)
     hottest = lines(measurement, analysis.placement)

@@ -10,6 +10,7 @@ from ridgepoint.core.measurement import Timing
 from ridgepoint.show.tables.function_table import times_alone
 from ridgepoint.show.tables.layout import caution_list, grid, sections
 from ridgepoint.show.tables.parts_table import parts_table
+from ridgepoint.show.tables.python_line_table import python_lines
 from ridgepoint.show.words import UNKNOWN, printable, shown_command, with_quartiles
 
 _MOST_FUNCTIONS = 10
@@ -38,6 +39,8 @@ def timing(measured: Timing, *, most_functions: int = _MOST_FUNCTIONS) -> Render
     if measured.sampled is not None:
         table = times_alone(measured.sampled, timed.runtime_s.median, most=most_functions)
         parts.append(table)
+    if measured.lines is not None:
+        parts.append(python_lines(measured.lines, timed, most=most_functions))
     if doubts := [caution for caution in measured.all_cautions if caution != why]:
         parts.append(caution_list(doubts))
     return sections(*parts)

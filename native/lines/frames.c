@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which line of the user's files a thread is in or below, read from the interpreter's memory.
+ *
+ * A handler may interrupt the interpreter anywhere, so that nothing of it may be called and any
+ * pointer may be stale: all is read through the kernel, which refuses what is not there.
+ */
+#define _GNU_SOURCE
+#include "lines.h"
+
+#include <dlfcn.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define MOST_FRAMES 512
+#define MOST_TABLE_BYTES 65536u
+#define CACHED 1024u /* a power of two */
+
+/* Offsets of the interpreter's structures, x86-64; the same in all releases of a minor version
+   (Include/internal/pycore_frame.h, pycore_code.h, cpython/pystate.h, cpython/unicodeobject.h). */
+typedef struct {
+    uint32_t state_frame;  /* in a thread's state: of the current frame, or of what has it */
+    int32_t frame_in_c;    /* >= 0: the current frame is at this offset behind state_frame */
+    uint32_t code, previous, instruction;                /* in a frame */
+    uint32_t file, line, table, bytes;                   /* in a code object */
+    uint32_t ascii, compact;                             /* where a string's characters begin */
+} Layout;
+
+static const Layout layouts[] = {
+    [11] = {56, 8, 32, 48, 56, 112, 72, 136, 184, 48, 72},
+    [12] = {56, 0, 0, 8, 56, 112, 68, 136, 192, 40, 56},
+    [13] = {72, -1, 0, 8, 56, 112, 68, 136, 200, 40, 56},
+    [14] = {72, -1, 0, 8, 56, 112, 68, 136, 208, 40, 56},
+};
+
+static const Layout *layout;
+static const void *type_of_code;
+static void *(*state_here)(void);
+static bool reads_directly;
+
+bool read_safely(void *to, const void *from, size_t n) {
+    const struct iovec here = {to, n}, there = {(void *)from, n};
+    if ((uintptr_t)from < 4096) {
+        return false;
+    }
+    if (reads_directly) {
+        memcpy(to, from, n);
+        return true;
+    }
+    return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)n;
+}
+
+Refusal frames_begin(uint64_t *version) {
+    const unsigned long *known = dlsym(RTLD_DEFAULT, "Py_Version");
+    type_of_code = dlsym(RTLD_DEFAULT, "PyCode_Type");
+    *(void **)&state_here = dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState");
+    *version = known ? *known : 0;
+    const uint64_t minor = *version >> 16 & 255;
+    if (*version >> 24 != 3 || minor < 11 || minor >= sizeof layouts / sizeof *layouts
+        || !type_of_code || !state_here) {
+        return OTHER_VERSION;
+    }
+    const uint64_t *runtime = dlsym(RTLD_DEFAULT, "_PyRuntime");
+    if (minor >= 13 && (!runtime || runtime[2])) { /* _Py_DebugOffsets.free_threaded */
+        return FREE_THREADED;
+    }
+    uint64_t word = 0;
+    layout = &layouts[minor];
+    reads_directly = !read_safely(&word, known, sizeof word); /* where containers forbid it */
+    return KNOWN;
+}
+
+const void *frames_state(void) {
+    return state_here();
+}
+
+/* ---- lines of code ---- */
+
+static uint64_t number(const uint8_t **at, const uint8_t *end) {
+    uint64_t value = 0;
+    for (unsigned shift = 0; *at < end && shift < 64; shift += 6) {
+        const uint8_t byte = *(*at)++;
+        value |= (uint64_t)(byte & 63) << shift;
+        if (!(byte & 64)) {
+            break;
+        }
+    }
+    return value;
+}
+
+/* Objects/locations.md of CPython: entries of a first byte with code and length, and numbers. */
+static int64_t line_in(const uint8_t *at, const uint8_t *end, int64_t line, uint64_t unit) {
+    uint64_t units = 0;
+    while (at < end) {
+        const unsigned code = *at >> 3 & 15;
+        units += (*at++ & 7u) + 1;
+        bool has_line = true;
+        if (code == 15) {
+            has_line = false;
+        } else if (code == 13 || code == 14) {
+            const uint64_t change = number(&at, end);
+            line += change & 1 ? -(int64_t)(change >> 1) : (int64_t)(change >> 1);
+        } else if (code >= 10) {
+            line += code - 10;
+        }
+        if (unit < units) {
+            return has_line ? line : 0;
+        }
+        while (at < end && !(*at & 128)) {
+            at++;
+        }
+    }
+    return 0;
+}
+
+static uint8_t *room(void) {
+    static __thread uint8_t bytes[MOST_TABLE_BYTES] __attribute__((tls_model("initial-exec")));
+    return bytes;
+}
+
+static uint32_t line_of(const uint8_t *code, const uint8_t *instruction) {
+    const uint8_t *table = NULL;
+    int32_t first = 0;
+    uint64_t size = 0;
+    if (!read_safely(&table, code + layout->table, 8)
+        || !read_safely(&first, code + layout->line, 4) || !read_safely(&size, table + 16, 8)
+        || size > MOST_TABLE_BYTES || !read_safely(room(), table + 32, size)) {
+        return 0;
+    }
+    const int64_t offset = instruction - (code + layout->bytes);
+    const uint64_t unit = offset < 0 ? 0 : (uint64_t)offset / 2; /* before its first: beginning */
+    const int64_t line = line_in(room(), room() + size, first, unit);
+    return line > 0 && line < INT32_MAX ? (uint32_t)line : 0;
+}
+
+/* ---- files ---- */
+
+/* Characters of 1, 2 or 4 bytes as UTF-8; false: too long. */
+static bool as_utf8(const uint8_t *from, unsigned width, uint64_t n, char *to) {
+    size_t used = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        uint32_t c = 0;
+        memcpy(&c, from + i * width, width);
+        if (used + 4 >= FILE_BYTES) {
+            return false;
+        }
+        if (c < 0x80) {
+            to[used++] = (char)c;
+        } else {
+            const unsigned more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+            to[used++] = (char)((more == 1 ? 0xc0 : more == 2 ? 0xe0 : 0xf0) | c >> 6 * more);
+            for (unsigned k = more; k--;) {
+                to[used++] = (char)(0x80 | (c >> 6 * k & 63));
+            }
+        }
+    }
+    to[used] = 0;
+    return true;
+}
+
+static bool file_name(const uint8_t *text, char to[FILE_BYTES]) {
+    uint8_t characters[4 * FILE_BYTES];
+    uint64_t n = 0;
+    uint32_t state = 0;
+    if (!read_safely(&n, text + 16, 8) || !read_safely(&state, text + 32, 4)) {
+        return false;
+    }
+    const unsigned kind = state >> 2 & 7, is_compact = state >> 5 & 1, is_ascii = state >> 6 & 1;
+    return is_compact && (kind == 1 || kind == 2 || kind == 4) && n < FILE_BYTES
+        && read_safely(characters, text + (is_ascii ? layout->ascii : layout->compact), n * kind)
+        && as_utf8(characters, kind, n, to);
+}
+
+/* A user's file: neither installed nor the interpreter's own, and no text that was executed. */
+static bool is_users(const char *path) {
+    return path[0] && path[0] != '<' && !strstr(path, "/site-packages/")
+        && !strstr(path, "/dist-packages/") && !strstr(path, "/lib/python3.")
+        && !strstr(path, "/lib64/python3.");
+}
+
+typedef struct {
+    const void *code, *text;
+    uint32_t file; /* 0: none of the user's */
+} Known;
+
+/* Of this thread: no other interrupts it here. */
+static uint32_t file_of(LineTable *table, const uint8_t *code) {
+    static __thread Known known[CACHED] __attribute__((tls_model("initial-exec")));
+    const uint8_t *text = NULL;
+    char path[FILE_BYTES];
+    if (!read_safely(&text, code + layout->file, 8)) {
+        return 0;
+    }
+    Known *slot = &known[(uint64_t)code >> 4 & (CACHED - 1)];
+    if (slot->code != code || slot->text != text) {
+        if (!file_name(text, path)) {
+            return 0;
+        }
+        *slot = (Known){code, text, is_users(path) ? table_file(table, path) : 0};
+    }
+    return slot->file;
+}
+
+/* ---- frames ---- */
+
+static const uint8_t *current_frame(const void *state) {
+    const uint8_t *frame = NULL;
+    if (!state || !read_safely(&frame, (const uint8_t *)state + layout->state_frame, 8)) {
+        return NULL;
+    }
+    if (layout->frame_in_c >= 0 && !read_safely(&frame, frame + layout->frame_in_c, 8)) {
+        return NULL;
+    }
+    return frame;
+}
+
+Line frames_line(LineTable *table, const void *state) {
+    const uint8_t *frame = current_frame(state);
+    for (int depth = 0; frame && depth < MOST_FRAMES; depth++) {
+        const uint8_t *words[8], *type = NULL;
+        if (!read_safely(words, frame, sizeof words)) {
+            break;
+        }
+        /* The lowest bits tell who owns the reference, from 3.14 on. */
+        const uint8_t *code = (const uint8_t *)((uintptr_t)words[layout->code / 8] & ~UINT64_C(7));
+        if (code && read_safely(&type, code + 8, 8) && type == type_of_code) {
+            const uint32_t file = file_of(table, code);
+            const uint32_t line = file ? line_of(code, words[layout->instruction / 8]) : 0;
+            if (line) {
+                return (Line){file, line};
+            }
+        }
+        frame = words[layout->previous / 8];
+    }
+    return (Line){0, 0};
+}

@@ -1,0 +1,88 @@
+"""Lines of a Python program: the time in each, and what was counted below it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.presenting import Brief
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineTime:
+    """CPU time of the threads that were in one line of a user's Python file, or below it.
+
+    Below a line is everything that it calls and that has no line of a user's file itself: the
+    interpreter, the standard library, installed packages, and their native code.
+
+    Parameters
+    ----------
+    file : str
+        Path of the file.
+    line : int
+        Number of the line, from 1.
+    text : str or None
+        The line itself, without its indentation; None: unknown.
+    samples : int
+        Number of samples in it, of all runs.
+    cpu_s : Estimate
+        CPU time of one run in it, with its 95 % interval: the sum of the four below.
+    interpreter_s : float
+        Its part in the interpreter itself.
+    native_s : float
+        Its part in native code: extension modules and libraries.
+    system_s : float
+        Its part in system calls.
+    other_threads_s : float
+        Its part in threads without Python frames, such as those of OpenMP and BLAS, while the
+        program's only Python thread was in the line.
+    """
+
+    file: str
+    line: int
+    text: str | None
+    samples: int
+    cpu_s: Estimate
+    interpreter_s: float
+    native_s: float
+    system_s: float
+    other_threads_s: float
+
+    @property
+    def own_s(self) -> float:
+        """CPU time of the threads that executed the line, without other threads."""
+        return self.interpreter_s + self.native_s + self.system_s
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class LineTimes(Brief):
+    """Time per line of Python, from native runs in which each thread was sampled.
+
+    Parameters
+    ----------
+    runs : int
+        Number of sampled runs.
+    samples : int
+        Number of samples in Python processes, of all runs.
+    lines : tuple of LineTime
+        Lines with at least one sample, by time, descending.
+    outside_s : float
+        CPU time of one run, as the samples tell it, in no line of a user's file: the start of the
+        interpreter and its end.
+    unlocated_s : float
+        CPU time of threads without Python frames while several Python threads ran: the line that
+        began their work is not known.
+    unsampled_s : float
+        CPU time that no sample stands for: of other programs, and of threads and processes that
+        live for less than a period of the clock.
+    cautions : tuple of Caution
+    """
+
+    runs: int
+    samples: int
+    lines: tuple[LineTime, ...]
+    outside_s: float
+    unlocated_s: float
+    unsampled_s: float
+    cautions: tuple[Caution, ...] = ()

@@ -11,8 +11,8 @@ from ridgepoint.core.caution import Caution
 from ridgepoint.core.collecting import not_collecting
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.operators import OperatorProfile
-from ridgepoint.core.timed import Timed
 from ridgepoint.profiling.context import context_here
+from ridgepoint.profiling.operators.events import matched
 from ridgepoint.profiling.operators.options import Options
 from ridgepoint.profiling.operators.repeating import (
     attached_runs,
@@ -20,9 +20,18 @@ from ridgepoint.profiling.operators.repeating import (
     timed_plainly,
 )
 from ridgepoint.profiling.operators.torch_clock import processor_of
+from ridgepoint.profiling.operators.torch_events import traced
 from ridgepoint.profiling.operators.torch_program import Program
 from ridgepoint.profiling.operators.torch_recording import Recording
 from ridgepoint.profiling.operators.torch_survey import Survey
+
+_FROM_PYTHON = Caution(
+    "timed-from-python",
+    "operators were timed around calls from Python, since PyTorch's profiler saw other calls than "
+    "were recorded, or in another order; each call's time is several microseconds too long",
+    "give the program the same data and state every time, if its work changes; trust the times of "
+    "long calls only",
+)
 
 
 def profile(
@@ -48,7 +57,12 @@ def profile(
     with program.unchanged():
         timed = None if program.device.type == "meta" else timed_plainly(program, options)
         survey = Survey()
-        recording = _recorded(program, timed, survey, options)
+        recording = _surveyed(program, survey, options)
+        doubts = (
+            ()
+            if timed is None
+            else _time_operators(program, recording, timed.runtime_s.median, options)
+        )
         gradient_bytes = program.gradient_bytes
     device = recording.device or program.device
     return OperatorProfile(
@@ -64,28 +78,43 @@ def profile(
         gradient_bytes=gradient_bytes,
         outer_bytes=survey.outer_bytes,
         processor=processor_of(device),
-        cautions=(*_mode_cautions(program), *recording.cautions()),
+        cautions=(*_mode_cautions(program), *recording.cautions(), *doubts),
     )
 
 
-def _recorded(program: Program, timed: Timed | None, survey: Survey, options: Options) -> Recording:
-    """Return the program's calls, from runs in which they are timed."""
-    recording = Recording(program.model, survey=survey)
-
-    def run() -> None:
-        with recording, not_collecting(), refusing_failures(options):
-            program()
-
+def _surveyed(program: Program, survey: Survey, options: Options) -> Recording:
+    """Return the program's calls, from a run that is not timed."""
     options.report(f"recording the operators of {options.name}")
-    run()
+    recording = Recording(program.model, survey=survey)
+    with recording, refusing_failures(options):
+        program()
     recording.survey = None
-    if timed is None:
-        return recording
-    recording.forget()  # its first run does more than others
-    for number in attached_runs(timed.runtime_s.median, options):
-        options.report(f"timing the operators of {options.name}, run {number + 1}")
-        run()
     return recording
+
+
+def _time_operators(
+    program: Program, recording: Recording, run_s: float, options: Options
+) -> tuple[Caution, ...]:
+    """Time what was recorded, by runs under PyTorch's profiler, or else from Python."""
+    expected, device = recording.expected, recording.device or program.device
+    recording.forget()
+    for number in attached_runs(run_s, options):
+        options.report(f"timing the operators of {options.name}, run {number + 1}")
+        with not_collecting(), refusing_failures(options):
+            events, elapsed_s = traced(program, device)
+        found = matched(expected, events)
+        if found is None:
+            break
+        times_s = (None if at is None else events[at].elapsed_s for at in found)
+        recording.add_run(times_s, elapsed_s)
+    else:
+        return ()
+    recording.forget()
+    for number in attached_runs(run_s, options):
+        options.report(f"timing the operators of {options.name} from Python, run {number + 1}")
+        with not_collecting(), recording, refusing_failures(options):
+            program()
+    return (_FROM_PYTHON,)
 
 
 def _mode_cautions(program: Program) -> tuple[Caution, ...]:

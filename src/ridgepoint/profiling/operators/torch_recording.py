@@ -11,8 +11,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.estimate import Estimate
-from ridgepoint.core.operators import Call, Operator, Phase
+from ridgepoint.core.operators import Call, Operator, Phase, Tensor
 from ridgepoint.demands.operators import asked_of
+from ridgepoint.profiling.operators.events import Expected
 from ridgepoint.profiling.operators.torch_arrays import Arrays, Described, call_of
 from ridgepoint.profiling.operators.torch_clock import Clock, finish
 from ridgepoint.profiling.operators.torch_examples import Example
@@ -26,10 +27,10 @@ _NO_OPERATORS = ("profiler::", "prim::")
 class _Seen:
     """Calls that are alike, in one module and phase."""
 
-    __slots__ = ("call", "calls", "module", "phase", "times_s")
+    __slots__ = ("call", "calls", "is_view", "module", "phase", "times_s")
 
-    def __init__(self, call: Call, module: str, phase: Phase) -> None:
-        self.call, self.module, self.phase = call, module, phase
+    def __init__(self, call: Call, module: str, phase: Phase, *, is_view: bool) -> None:
+        self.call, self.module, self.phase, self.is_view = call, module, phase, is_view
         self.calls: dict[int, int] = {}  # by run
         self.times_s: dict[int, float] = {}
 
@@ -76,6 +77,7 @@ class Recording:
         self.run_s: list[float] = []
         self.device: torch.device | None = None
         self.survey = survey
+        self._sequence: list[_Seen] = []  # of the surveyed run
         self._place = Place(model)
         self._clock = Clock()
         self._mode = _mode_of(self)
@@ -96,9 +98,40 @@ class Recording:
         self._clock.collect()
 
     def forget(self) -> None:
-        """Forget all runs, but not what was learnt of modules."""
+        """Forget the times of all runs."""
         self.run_s.clear()
-        self._seen.clear()
+        for seen in self._seen.values():
+            seen.calls.clear()
+            seen.times_s.clear()
+
+    @property
+    def expected(self) -> tuple[Expected, ...]:
+        """Every call of the surveyed run, in their order."""
+        known = {id(seen): _expected(seen.call, seen.is_view) for seen in self._seen.values()}
+        return tuple(known[id(seen)] for seen in self._sequence)
+
+    def add_run(self, times_s: Iterable[float | None], run_s: float) -> None:
+        """Add a run with the calls of the surveyed one, whose times were taken in another way.
+
+        Parameters
+        ----------
+        times_s : iterable of float or None
+            Of every call of the surveyed run; None: unknown.
+        run_s : float
+            Of the whole run.
+        """
+        run = len(self.run_s)
+        unknown = set()
+        for seen, elapsed_s in zip(self._sequence, times_s, strict=True):
+            seen.calls[run] = seen.calls.get(run, 0) + 1
+            if elapsed_s is None:
+                unknown.add(id(seen))
+            else:
+                seen.add(run, elapsed_s)
+        for seen in self._seen.values():
+            if id(seen) in unknown:
+                seen.times_s.pop(run, None)
+        self.run_s.append(run_s)
 
     def operators(self) -> tuple[Operator, ...]:
         """Return what was called, in the order of the first calls.
@@ -108,7 +141,8 @@ class Recording:
         Where runs differ in their calls, an operator has the number of its calls in the first run
         that called it, and its time is unknown unless every run called it as often.
         """
-        return tuple(_operator(seen, len(self.run_s)) for seen in self._seen.values())
+        called = (seen for seen in self._seen.values() if seen.calls)
+        return tuple(_operator(seen, len(self.run_s)) for seen in called)
 
     def examples(self, survey: Survey) -> tuple[Example | None, ...]:
         """Return an example of each operator, in their order; None: the survey kept none."""
@@ -139,7 +173,7 @@ class Recording:
         key = (module, phase, given, outputs)
         seen = self._seen.get(key)
         if seen is None:
-            seen = _Seen(call_of(given, outputs), module, phase)
+            seen = _Seen(call_of(given, outputs), module, phase, is_view=function.is_view)
             self._seen[key] = seen
         run = len(self.run_s)
         seen.calls[run] = seen.calls.get(run, 0) + 1
@@ -147,21 +181,32 @@ class Recording:
             self._clock.add(begun, ended, seen, run)
         if survey is not None:
             survey.after(function, inputs, returned, seen.call)
+            self._sequence.append(seen)
         if arrays.device is not None and (self.device is None or self.device.type == "cpu"):
             self.device = arrays.device
         return returned
 
     def _varying(self) -> Iterable[Caution]:
         runs = len(self.run_s)
-        varying = sum(not _is_steady(seen, runs) for seen in self._seen.values())
+        called = [seen for seen in self._seen.values() if seen.calls]
+        varying = sum(not _is_steady(seen, runs) for seen in called)
         if varying:
             yield Caution(
                 "work-varies",
-                f"{varying} of {len(self._seen)} operators were not called equally often in all "
+                f"{varying} of {len(called)} operators were not called equally often in all "
                 f"{runs} runs: the program changes its work, or its shapes, from run to run",
                 "give it the same data and state every time; the calls are those of the first run "
                 "that made them",
             )
+
+
+def _expected(call: Call, is_view: bool) -> Expected:
+    given = (*call.arguments, *call.options.values())
+    return Expected(
+        name=call.name.replace(".", "::", 1),
+        shapes=tuple(one.shape for one in given if isinstance(one, Tensor) and one.shape),
+        is_view=is_view,
+    )
 
 
 def _named_device(options: dict[str, Any]) -> torch.device | None:

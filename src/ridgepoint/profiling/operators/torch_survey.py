@@ -38,8 +38,9 @@ class Survey:
 
         Notes
         -----
-        Of each array, the most that any one call must read of it: all that the call reads, less
-        the sizes of its other arrays, since a rule states the bytes of all together.
+        Of each array, the most that any one call must read of it. A rule states the bytes of all
+        arrays together: from these the sizes of those that were made meanwhile are taken, and what
+        is left is that of the smaller ones first (of a large table only some rows are read).
         """
         if None in self._read.values():
             return None
@@ -73,16 +74,18 @@ class Survey:
         if not outer:
             return
         read_bytes = asked_of(call).read_bytes
-        largest: dict[int, int] = {}
+        sizes: dict[int, float] = {}
         for place, array in zip(places, call.inputs, strict=True):
-            largest[place] = max(largest.get(place, 0), array.nbytes)
+            sizes[place] = max(sizes.get(place, 0), array.nbytes)
         for place in _only_written(function, places):
-            largest[place] = 0
-        for place in outer:
+            sizes[place] = 0
+        left = (read_bytes or 0) - sum(size for place, size in sizes.items() if place not in outer)
+        for place in sorted(outer, key=sizes.__getitem__):
             if read_bytes is None:
                 self._read.setdefault(place, None)
                 continue
-            own = min(largest[place], max(read_bytes - sum(largest.values()) + largest[place], 0))
+            own = min(sizes[place], max(left, 0.0))
+            left -= own
             self._read[place] = max(self._read.get(place) or 0.0, own)
 
 

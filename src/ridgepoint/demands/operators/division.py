@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
@@ -61,38 +62,55 @@ class Division:
         is_divided = not self.modules or _matches(module, self.modules)
         return 1.0 / self.devices if is_divided else 1.0
 
-    def sent_bytes(self, profile: OperatorProfile) -> float:
-        """Return the bytes that a device's link carries to add up partial sums in one step.
+    def sent_bytes(self, operators: Iterable[Operator]) -> float:
+        """Return the bytes that a device's link carries to add up partial sums of operators once.
+
+        Parameters
+        ----------
+        operators : iterable of Operator
+            In the order of their calls.
+        """
+        every = list(operators)
+        outputs = sum(
+            output_bytes(last)
+            for module, last in _last_of_each(every).items()
+            if _matches(module, self.summed)
+        )
+        ways = 2 if any(operator.phase == "backward" for operator in every) else 1
+        return float(all_reduce_bytes(ways * outputs, nodes=self.devices, algorithm=self.algorithm))
+
+    def require_modules(self, profile: OperatorProfile) -> None:
+        """Refuse patterns that name no module of a profile.
 
         Raises
         ------
         ValueError
-            If a pattern matches no module that has outputs, or no module is divided.
         """
         for pattern in (*self.modules, *self.summed):
             if not any(fnmatchcase(operator.module, pattern) for operator in profile.operators):
                 raise ValueError(f"no operator of {profile.program} is in a module {pattern!r}")
-        if not self.summed:
-            return 0.0
-        outputs = sum(_output_bytes(last) for last in _last_of_each(profile, self.summed))
-        ways = 2 if any(operator.phase == "backward" for operator in profile.operators) else 1
-        return float(all_reduce_bytes(ways * outputs, nodes=self.devices, algorithm=self.algorithm))
 
 
 UNDIVIDED = Division()
 """Each copy of a model is on one device."""
 
 
-def _last_of_each(profile: OperatorProfile, patterns: tuple[str, ...]) -> list[Operator]:
-    """Return the operator whose outputs are those of each module that a pattern names."""
+def _last_of_each(operators: Iterable[Operator]) -> dict[str, Operator]:
+    """Return the operator of each module whose outputs are the module's: its last in forward."""
     last: dict[str, Operator] = {}
-    for operator in profile.operators:
-        if operator.phase == "forward" and operator.asked.kind != _VIEW and operator.call.outputs:
+    for operator in operators:
+        if has_result(operator):
             last[operator.module] = operator
-    return [operator for module, operator in last.items() if _matches(module, patterns)]
+    return last
 
 
-def _output_bytes(operator: Operator) -> float:
+def has_result(operator: Operator) -> bool:
+    """Return whether an operator makes an array in the forward pass."""
+    is_view = operator.asked.kind == _VIEW
+    return operator.phase == "forward" and not is_view and bool(operator.call.outputs)
+
+
+def output_bytes(operator: Operator) -> float:
     """Return the bytes of the first output of all calls: others, such as masks, are kept."""
     return float(operator.calls * operator.call.outputs[0].nbytes)
 

@@ -175,6 +175,8 @@ def model_step(
     for name, value, known in (("memory", memory, MEMORY), ("algorithm", algorithm, ALL_REDUCES)):
         if value not in known:
             raise ValueError(f"{name} must be one of {', '.join(known)}, got {value!r}")
+    for one in recorded.values():
+        division.require_modules(one)
     rows = {size: _amounts(one, memory, division) for size, one in recorded.items()}
     names = list(dict.fromkeys(name for row in rows.values() for name in row))
     lines = {
@@ -220,7 +222,7 @@ def _by_batch(
 
 def _amounts(profile: OperatorProfile, memory: str, division: Division) -> dict[str, float]:
     """Return what one device does, moves and sends of a recorded step, without its gradients."""
-    amounts: dict[str, float] = {"dram": 0.0, "network": division.sent_bytes(profile)}
+    amounts: dict[str, float] = {"dram": 0.0, "network": division.sent_bytes(profile.operators)}
     for operator in profile.operators:
         demand = operator.demand
         if demand is None:

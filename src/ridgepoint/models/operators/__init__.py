@@ -12,12 +12,12 @@ from ridgepoint.core.bound import Bound
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.estimate import Estimate, quotient
 from ridgepoint.core.machine import Machine
-from ridgepoint.core.operators import Operator, OperatorProfile
+from ridgepoint.core.operators import Asked, Operator, OperatorProfile
 from ridgepoint.core.presenting import Presentable
 from ridgepoint.models.advice.subject import Advice
 from ridgepoint.models.operators.advice import operator_advice
 from ridgepoint.models.operators.doubts import operator_doubts
-from ridgepoint.models.operators.least import least_demand, least_time
+from ridgepoint.models.operators.least import is_work, least_demand, least_time
 from ridgepoint.models.operators.placed import (
     ABOVE,
     CALLS,
@@ -157,6 +157,29 @@ class OperatorAnalysis(Presentable):
         if len({len(samples) for samples in times}) != 1:
             return ()
         return tuple(map(sum, zip(*times, strict=True)))
+
+    @cached_property
+    def fused(self) -> Bound | None:
+        """The least time if all operators were one: no array in between reaches memory.
+
+        All their work, and what was there before the run, read once: no way to fuse them, and no
+        order, needs less. None: there is no machine, no known work, or those bytes are unknown.
+        """
+        profile, least = self.profile, self.whole.bound
+        if self.machine is None or least is None or profile.outer_bytes is None:
+            return None
+        work = {n: float(x) for n, x in least.demand.amounts.items() if is_work(n)}
+        asked = Asked(kind="fused", work=work, read_bytes=profile.outer_bytes, write_bytes=0.0)
+        demand = least_demand(asked, self.machine)
+        return None if demand is None else least_time(demand, self.machine, cores=self.cores)
+
+    @property
+    def fusion_gain(self) -> float | None:
+        """The least time of the operators over that of all as one: at most what fusion gains."""
+        apart, fused = self.whole.bound, self.fused
+        if apart is None or fused is None or not fused.time_s > 0:
+            return None
+        return float(apart.time_s) / float(fused.time_s)
 
     @property
     def explained(self) -> dict[str, float]:

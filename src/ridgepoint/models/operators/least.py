@@ -62,7 +62,7 @@ def least_time(demand: Demand, machine: Machine, *, cores: float | None = None) 
         Floating-point and integer units may work at once, so that the longer of both times counts.
         None: the machine has no ceiling for any of it.
     """
-    units = {RESOURCES[name].unit for name in demand.amounts if _is_work(name)}
+    units = {RESOURCES[name].unit for name in demand.amounts if is_work(name)}
     if len(units) < 2:
         return bound_known(demand, machine, cores=cores)
     alone = [bound_known(in_unit(demand, unit), machine, cores=cores) for unit in sorted(units)]
@@ -87,7 +87,7 @@ def in_unit(demand: Demand, unit: str) -> Demand:
         {
             name: amount
             for name, amount in demand.amounts.items()
-            if not _is_work(name) or RESOURCES[name].unit == unit
+            if not is_work(name) or RESOURCES[name].unit == unit
         }
     )
 
@@ -97,7 +97,8 @@ def held_bytes(machine: Machine) -> float:
     return _held_before(machine)["dram"]
 
 
-def _is_work(name: str) -> bool:
+def is_work(name: str) -> bool:
+    """Return whether a resource is work: flop, op or BOP."""
     return RESOURCES[name].path == "compute"
 
 

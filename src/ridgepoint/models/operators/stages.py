@@ -64,6 +64,17 @@ def operator_stages(profile: OperatorProfile, *, by: str = "modules", depth: int
     )
 
 
+def module_at(path: str, depth: int) -> str:
+    """Return the name of the module of some depth that a path is in.
+
+    Examples
+    --------
+    >>> module_at("layers.0.mlp", 2), module_at("head", 2), module_at("", 2)
+    ('layers.0', 'head', '(outermost)')
+    """
+    return ".".join(path.split(".")[:depth]) or _NO_MODULE
+
+
 @dataclass(slots=True)
 class _Part:
     """Operators of one stage, as they are added."""
@@ -97,7 +108,7 @@ class _Part:
 
 
 _KEYS: Mapping[str, Callable[[Operator, int], str]] = {
-    "modules": lambda operator, depth: ".".join(operator.module.split(".")[:depth]) or _NO_MODULE,
+    "modules": lambda operator, depth: module_at(operator.module, depth),
     "kinds": lambda operator, depth: operator.asked.kind,
     "phases": lambda operator, depth: operator.phase,
 }

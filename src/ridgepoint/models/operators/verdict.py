@@ -17,7 +17,7 @@ from ridgepoint.models.operators.placed import (
     UNKNOWN,
     OperatorGroup,
 )
-from ridgepoint.models.thresholds import ABOVE_ROOF, NAMED, NEAR_ROOF, SAID_OUTSIDE
+from ridgepoint.models.thresholds import ABOVE_ROOF, LEAST_GAIN, NAMED, NEAR_ROOF, SAID_OUTSIDE
 
 if TYPE_CHECKING:
     from ridgepoint.models.operators import OperatorAnalysis
@@ -49,10 +49,10 @@ def operator_verdict(analysis: OperatorAnalysis) -> tuple[str, ...]:
     if not whole.limiters:
         return (f"no roof of {analysis.machine.name} applies to these operators",)
     if whole.time_s is None:
-        return ("the operators were not timed", _least(analysis))
+        return ("the operators were not timed", _least(analysis), *_fused(analysis))
     if analysis.is_elsewhere:
-        return tuple(_of_elsewhere(analysis))
-    return (*_of_run(analysis), *_of_roofs(analysis), *_first(analysis))
+        return (*_of_elsewhere(analysis), *_fused(analysis))
+    return (*_of_run(analysis), *_of_roofs(analysis), *_first(analysis), *_fused(analysis))
 
 
 def _of_elsewhere(analysis: OperatorAnalysis) -> Iterator[str]:
@@ -133,6 +133,16 @@ def _place(analysis: OperatorAnalysis, name: str) -> str:
     if name == CALLS and analysis.call_s is not None:
         return f"{_IN_WORDS[name]} (a call takes {format_si(analysis.call_s, 's', digits=2)})"
     return _IN_WORDS[name] if name in _IN_WORDS else f"near the {_path(name)} roof"
+
+
+def _fused(analysis: OperatorAnalysis) -> Iterator[str]:
+    """Yield what fusing all operators could give at most, where that is worth a sentence."""
+    gain, fused = analysis.fusion_gain, analysis.fused
+    if gain is not None and fused is not None and gain >= LEAST_GAIN:
+        yield (
+            f"fused into one, the operators would need at least {format_si(float(fused.time_s), 's')}"
+            f": fusion can gain a factor of {gain:.3g} at most"
+        )
 
 
 def _first(analysis: OperatorAnalysis) -> Iterator[str]:

@@ -83,6 +83,13 @@ _HOMES = {
     "Placement": "models.placement",
     "Roofline": "models.roofline",
     "series": "core.bound",
+    # Operators of array programs.
+    "analyse_operators": "models.operators",
+    "Division": "demands.operators.division",
+    "model_step": "demands.operators.step",
+    "operator_stages": "models.operators.stages",
+    "OperatorProfile": "core.operators",
+    "parallel_step": "models.operators.parallel",
     # Distributed programs.
     "perceptron": "published.perceptrons",
     "recommendation_model": "published.perceptrons",
@@ -143,10 +150,13 @@ if TYPE_CHECKING:
     from ridgepoint.core.measured_cluster import MeasuredCluster as MeasuredCluster
     from ridgepoint.core.measurement import Measurement as Measurement
     from ridgepoint.core.measurement import Timing as Timing
+    from ridgepoint.core.operators import OperatorProfile as OperatorProfile
     from ridgepoint.core.rates import Rates as Rates
     from ridgepoint.core.rates import ideal_machine as ideal_machine
     from ridgepoint.core.table import Table as Table
     from ridgepoint.demands import formulas as formulas
+    from ridgepoint.demands.operators.division import Division as Division
+    from ridgepoint.demands.operators.step import model_step as model_step
     from ridgepoint.demands.recommendation import RecommendationModel as RecommendationModel
     from ridgepoint.demands.recommendation import RecommendationStep as RecommendationStep
     from ridgepoint.demands.training import TrainingStep as TrainingStep
@@ -177,6 +187,9 @@ if TYPE_CHECKING:
     from ridgepoint.models.derived import with_network as with_network
     from ridgepoint.models.given_machine import given_machine as given_machine
     from ridgepoint.models.given_points import place_given as place_given
+    from ridgepoint.models.operators import analyse_operators as analyse_operators
+    from ridgepoint.models.operators.parallel import parallel_step as parallel_step
+    from ridgepoint.models.operators.stages import operator_stages as operator_stages
     from ridgepoint.models.pipeline import Pipeline as Pipeline
     from ridgepoint.models.pipeline import Stage as Stage
     from ridgepoint.models.pipeline.advice import pipeline_advice as pipeline_advice

@@ -139,9 +139,10 @@ def _fused(analysis: OperatorAnalysis) -> Iterator[str]:
     """Yield what fusing all operators could give at most, where that is worth a sentence."""
     gain, fused = analysis.fusion_gain, analysis.fused
     if gain is not None and fused is not None and gain >= LEAST_GAIN:
+        least = format_si(float(fused.time_s), "s")
         yield (
-            f"fused into one, the operators would need at least {format_si(float(fused.time_s), 's')}"
-            f": fusion can gain a factor of {gain:.3g} at most"
+            f"fused into one, the operators would need at least {least}: fusion can gain a factor "
+            f"of {gain:.3g} at most"
         )
 
 

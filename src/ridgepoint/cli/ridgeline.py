@@ -258,9 +258,9 @@ def command(
 
 def _training(options: dict[str, Any], resource: str, machines: tuple[Machine, ...]) -> Training:
     """Return the training steps, if the machines have the links that they ask for."""
-    from ridgepoint.cli.ridgeline_training import Training
+    from ridgepoint.cli.ridgeline_training import training_of
 
-    asked = Training.of(options, resource)
+    asked = training_of(options, resource)
     for path in LINK_OPTIONS:
         if any(path in step.resources for step in asked.steps):
             require_link(path, machines, "gather rows from remote memory")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ from ridgepoint.cli import numbers
 from ridgepoint.cli.ridgeline_inputs import BATCHES
 from ridgepoint.core.documents import fields_of
 from ridgepoint.demands.recommendation import RecommendationModel, RecommendationStep
-from ridgepoint.demands.training import TrainingStep
+from ridgepoint.demands.training import Step, TrainingStep
 
 if TYPE_CHECKING:
     from ridgepoint.models.ridgeline import Ridgeline
@@ -47,57 +47,39 @@ class Shown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Training:
-    """The training steps that were asked for; of a sweep there may be several algorithms.
+    """The steps that were asked for; of a sweep there may be several algorithms.
 
     Parameters
     ----------
-    steps : tuple of TrainingStep or RecommendationStep
+    steps : tuple of Step
         They differ in their algorithm alone.
     batch : tuple of int
     nodes : tuple of int or None
     strong : bool
-    model : str or None
-        Name of the published perceptron or model, or its file.
+    summary : str
+        What the step is, in a line.
+    inputs : mapping
+        What the points are computed from, as fields.
     """
 
-    steps: tuple[TrainingStep | RecommendationStep, ...]
+    steps: tuple[Step, ...]
     batch: tuple[int, ...]
     nodes: tuple[int, ...] | None
     strong: bool
-    model: str | None
+    summary: str
+    inputs: Mapping[str, Any]
 
-    @classmethod
-    def of(cls, options: Mapping[str, Any], precision: str) -> Training:
-        """Return the steps that the options describe.
-
-        Raises
-        ------
-        click.ClickException
-            If an option means nothing.
-        RidgepointError
-            If there is no such published model, or a file of one cannot be read.
-        """
-        from ridgepoint.demands.training import ALL_REDUCES
-
-        nodes = options["nodes"]
-        if options["strong"] and nodes is None:
-            raise click.UsageError("--strong divides the batch over nodes: give --nodes")
-        named = [name.strip() for name in (options["all_reduce"] or "ring").split(",")]
-        if named == ["all"]:
-            named = [name for name in ALL_REDUCES if name != "payload"]
-        what, convention = _model(options), options["convention"] or "footprint"
-        steps = tuple(
-            _step(what, options, precision, name, convention) for name in dict.fromkeys(named)
-        )
-        asked = cls(
-            steps=steps,
-            batch=numbers.whole_numbers(options["batch"] or BATCHES, "--batch"),
-            nodes=None if nodes is None else numbers.whole_numbers(nodes, "--nodes"),
-            strong=options["strong"],
-            model=options["model"],
-        )
-        asked.require_nodes()
-        return asked
+    def __post_init__(self) -> None:
+        """Refuse steps whose bytes grow without limit, or whose tables do not reach all nodes."""
+        most = None if self.nodes is None else max(self.nodes)
+        for step in self.steps:
+            try:
+                step.demand(batch=self.batch[0], nodes=most)
+            except ValueError as error:
+                said = (
+                    f"{error}: give --nodes" if "nodes must be given" in str(error) else str(error)
+                )
+                raise click.UsageError(said) from error
 
     def shown_on(self, ridgeline: Ridgeline) -> Shown:
         """Return the steps on the plane.
@@ -114,9 +96,12 @@ class Training:
         count = len(self.batch) * len(self.nodes or (0,))
         if count > _MOST_POINTS:
             raise click.UsageError(f"these are {count} points, too many to list: use --sweep")
-        trajectories = training_trajectories(
-            ridgeline, self.steps[0], batch=self.batch, nodes=self.nodes, strong=self.strong
-        )
+        try:
+            trajectories = training_trajectories(
+                ridgeline, self.steps[0], batch=self.batch, nodes=self.nodes, strong=self.strong
+            )
+        except ValueError as error:
+            raise click.UsageError(str(error)) from error
         return Shown(
             ridgeline=ridgeline,
             trajectories=trajectories,
@@ -125,61 +110,104 @@ class Training:
             training=self,
         )
 
-    def require_nodes(self) -> None:
-        """Refuse steps whose bytes grow without limit, or whose tables do not reach all nodes.
 
-        Raises
-        ------
-        click.UsageError
-        """
-        most = None if self.nodes is None else max(self.nodes)
-        for step in self.steps:
-            try:
-                step.demand(batch=1, nodes=most)
-            except ValueError as error:
-                said = f"{error}: give --nodes" if most is None else str(error)
-                raise click.UsageError(said) from error
+def algorithms_of(options: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the algorithms of ``--all-reduce``."""
+    from ridgepoint.demands.training import ALL_REDUCES
 
-    @property
-    def summary(self) -> str:
-        """What the step is, in a line."""
-        step = self.steps[0]
-        sizes = _sizes(step, self.model)
-        algorithms = ", ".join(step.algorithm for step in self.steps)
-        over = "in the limit of many nodes"
-        if self.nodes is not None:
-            ends = dict.fromkeys((min(self.nodes), max(self.nodes)))
-            over = f"over {' to '.join(map(str, ends))} node{'s' * (max(self.nodes) > 1)}"
-        batch = "the batch is divided over the nodes" if self.strong else "the batch is per node"
-        what = f"training step of {sizes} in {step.precision} ({step.convention})"
-        if isinstance(step, RecommendationStep):
-            return (
-                f"{what}; {_tables(step)}; all-reduce {algorithms} and all-to-all {over}; {batch}"
-            )
-        return f"{what}, all-reduce {algorithms} {over}; {batch}"
+    named = [name.strip() for name in (options["all_reduce"] or "ring").split(",")]
+    if named == ["all"]:
+        named = [name for name in ALL_REDUCES if name != "payload"]
+    return tuple(dict.fromkeys(named))
 
-    @property
-    def inputs(self) -> dict[str, Any]:
-        """What the points are computed from, as fields."""
-        step = self.steps[0]
-        sizes = (
-            {"layers": list(step.layers)}
-            if isinstance(step, TrainingStep)
-            else {
-                **fields_of(step.model, "bottom", "top", "tables", "columns", "lookups"),
-                "interaction": step.model.interaction,
-                "embeddings": step.placement,
-                "rows_in": step.rows_in,
-            }
-        )
-        return {
-            **sizes,
-            "model": self.model,
-            "precision": step.precision,
-            "all_reduce": [step.algorithm for step in self.steps],
-            "convention": step.convention,
-            "strong": self.strong,
+
+def nodes_of(options: Mapping[str, Any]) -> tuple[int, ...] | None:
+    """Return the numbers of nodes; None: the limit of many.
+
+    Raises
+    ------
+    click.ClickException
+        If they are no numbers, or a batch is divided over no nodes.
+    """
+    if options["strong"] and options["nodes"] is None:
+        raise click.UsageError("--strong divides the batch over nodes: give --nodes")
+    nodes = options["nodes"]
+    return None if nodes is None else numbers.whole_numbers(nodes, "--nodes")
+
+
+def over_nodes(nodes: tuple[int, ...] | None, *, strong: bool) -> tuple[str, str]:
+    """Return over how many nodes, and what the batch is of, in words."""
+    over = "in the limit of many nodes"
+    if nodes is not None:
+        ends = dict.fromkeys((min(nodes), max(nodes)))
+        over = f"over {' to '.join(map(str, ends))} node{'s' * (max(nodes) > 1)}"
+    return over, "the batch is divided over the nodes" if strong else "the batch is per node"
+
+
+def training_of(options: Mapping[str, Any], precision: str) -> Training:
+    """Return the steps of a perceptron or a recommendation model that the options describe.
+
+    Raises
+    ------
+    click.ClickException
+        If an option means nothing.
+    RidgepointError
+        If there is no such published model, or a file of one cannot be read.
+    """
+    nodes, strong = nodes_of(options), options["strong"]
+    what, convention = _model(options), options["convention"] or "footprint"
+    algorithms = algorithms_of(options)
+    steps = tuple(_step(what, options, precision, name, convention) for name in algorithms)
+    return Training(
+        steps=steps,
+        batch=numbers.whole_numbers(options["batch"] or BATCHES, "--batch"),
+        nodes=nodes,
+        strong=strong,
+        summary=_summary(steps, options["model"], nodes, strong=strong),
+        inputs=_inputs(steps, options["model"], strong=strong),
+    )
+
+
+def _summary(
+    steps: Sequence[TrainingStep | RecommendationStep],
+    model: str | None,
+    nodes: tuple[int, ...] | None,
+    *,
+    strong: bool,
+) -> str:
+    """Return what the step is, in a line."""
+    step = steps[0]
+    algorithms = ", ".join(step.algorithm for step in steps)
+    over, batch = over_nodes(nodes, strong=strong)
+    what = f"training step of {_sizes(step, model)} in {step.precision} ({step.convention})"
+    if isinstance(step, RecommendationStep):
+        return f"{what}; {_tables(step)}; all-reduce {algorithms} and all-to-all {over}; {batch}"
+    return f"{what}, all-reduce {algorithms} {over}; {batch}"
+
+
+def _inputs(
+    steps: Sequence[TrainingStep | RecommendationStep], model: str | None, *, strong: bool
+) -> dict[str, Any]:
+    """Return what the points are computed from, as fields."""
+    step = steps[0]
+    sizes = (
+        {"layers": list(step.layers)}
+        if isinstance(step, TrainingStep)
+        else {
+            **fields_of(step.model, "bottom", "top", "tables", "columns", "lookups"),
+            "interaction": step.model.interaction,
+            "embeddings": step.placement,
+            "rows_in": step.rows_in,
         }
+    )
+    return {
+        **sizes,
+        "model": model,
+        "precision": step.precision,
+        "all_reduce": [step.algorithm for step in steps],
+        "convention": step.convention,
+        "strong": strong,
+    }
 
 
 def _sizes(step: TrainingStep | RecommendationStep, model: str | None) -> str:

@@ -16,6 +16,7 @@ from ridgepoint.cli.ridgeline_inputs import (
     overlap_of,
     require_link,
 )
+from ridgepoint.cli.ridgeline_sense import require_one_kind, require_recorded, require_sense
 from ridgepoint.cli.tables import beside, tables_option
 from ridgepoint.core.quantities import LinkRate
 
@@ -26,10 +27,6 @@ if TYPE_CHECKING:
     from ridgepoint.models.work import Metric
 
 _PRECISIONS = ("fp64", "fp32", "fp16", "bf16")
-_OF_TRAINING = (
-    *("layers", "model", "batch", "nodes", "strong", "all_reduce", "convention"),
-    *("lookups", "embeddings", "rows_in"),
-)
 
 
 @click.command("ridgeline")
@@ -158,6 +155,21 @@ _OF_TRAINING = (
     ),
 )
 @click.option(
+    "--operators",
+    "operators",
+    multiple=True,
+    metavar="BATCH=RECORD",
+    help=(
+        "The kept operators of a program, and the batch with which they were recorded, instead of "
+        "a perceptron: 8=NAME. Records of two batches tell what any other batch needs."
+    ),
+)
+@click.option(
+    "--fused",
+    is_flag=True,
+    help="With --operators: no array between two operators reaches memory, as if all were fused.",
+)
+@click.option(
     "--work",
     type=click.Choice(["flop", "bops", "bop"]),
     default="flop",
@@ -201,6 +213,8 @@ def command(
     points: tuple[str, ...],
     demand_file: Path | None,
     records: tuple[str, ...],
+    operators: tuple[str, ...],
+    fused: bool,
     precision: str | None,
     work: str,
     overlap: str,
@@ -219,38 +233,50 @@ def command(
     """
     common.require_figure_endings(outputs)
     resource = "bop" if work != "flop" else precision or "fp32"
+    from ridgepoint.cli.ridgeline_operators import kept_operators
     from ridgepoint.cli.ridgeline_points import own_points, points_shown, require_ceilings
     from ridgepoint.cli.ridgeline_records import kept_programs, records_shown
 
     own = own_points(points, demand_file, resource=resource)
-    if records and (own or precision):
-        what = "--precision" if precision else "--point and --demand"
-        raise click.UsageError(f"{what} cannot be combined with --record, which has its own work")
+    require_one_kind(
+        own=bool(own),
+        records=bool(records),
+        operators=bool(operators),
+        fused=fused,
+        precision=precision,
+    )
     is_own = bool(own or records)
-    _require_sense(training, own=is_own, sweep=sweep, work=work, precision=precision)
+    require_sense(training, own=is_own, sweep=sweep, work=work, precision=precision)
+    require_recorded(training, operators=bool(operators))
     links = {"remote": remote, "storage": storage}
-    kept = kept_programs(records)
-    machines = machines_of(machine_names, network, links, sweep=sweep, default=kept.machine)
+    kept, recorded = kept_programs(records), kept_operators(operators)
+    default = kept.machine if recorded is None else recorded.machine
+    machines = machines_of(machine_names, network, links, sweep=sweep, default=default)
     require_ceilings(own, machines)
     if axis is not None and not outputs:
         raise click.UsageError("--plane says what the picture shows: give its file with -o")
+
+    def asked() -> Training:
+        if recorded is None:
+            return _training(training, resource, machines)
+        from ridgepoint.cli.ridgeline_operators import recorded_training
+
+        return recorded_training(recorded, training, machines, fused=fused)
+
     if sweep:
         if outputs or folder is not None:
             raise click.UsageError("--sweep prints a table and draws no figure")
-        steps = _training(training, resource, machines)
-        return _sweep(machines, steps, overlap_of(overlap), as_json=as_json)
-    from ridgepoint.models.ridgeline import Ridgeline
-
+        return _sweep(machines, asked(), overlap_of(overlap), as_json=as_json)
     if records:
         metric: Metric = "bop" if work != "flop" else "flop"
         shown = records_shown(kept.programs, machines, metric=metric, overlap=overlap_of(overlap))
     else:
-        ridgeline = Ridgeline(machines=machines, work=resource, overlap=overlap_of(overlap))
-        shown = (
-            points_shown(ridgeline, own)
-            if own
-            else _training(training, resource, machines).shown_on(ridgeline)
-        )
+        from ridgepoint.models.ridgeline import Ridgeline
+
+        steps = None if own else asked()
+        main_work = resource if recorded is None or steps is None else steps.steps[0].precision
+        ridgeline = Ridgeline(machines=machines, work=main_work, overlap=overlap_of(overlap))
+        shown = points_shown(ridgeline, own) if steps is None else steps.shown_on(ridgeline)
     _draw(shown, outputs=outputs, folder=folder, axis=axis)
     _print(shown, as_json=as_json)
     return 0
@@ -275,14 +301,17 @@ def _sweep(
 
     if asked.nodes is None:
         raise click.UsageError("--sweep needs the numbers of nodes to try: --nodes 1:1024")
-    front = sweep(
-        machines,
-        asked.steps,
-        nodes=asked.nodes,
-        batch=asked.batch,
-        strong=asked.strong,
-        overlap=overlap,
-    )
+    try:
+        front = sweep(
+            machines,
+            asked.steps,
+            nodes=asked.nodes,
+            batch=asked.batch,
+            strong=asked.strong,
+            overlap=overlap,
+        )
+    except ValueError as error:  # a batch that is not known
+        raise click.UsageError(str(error)) from error
     from ridgepoint.cli.ridgeline_report import sweep_report
     from ridgepoint.show.data_tables.ridgeline import front_tables
 
@@ -297,33 +326,6 @@ def _sweep(
 
             common.console().print(front_table(front, machines, asked.steps, asked.summary))
     return 0
-
-
-def _require_sense(
-    training: dict[str, Any], *, own: bool, sweep: bool, work: str, precision: str | None
-) -> None:
-    """Refuse options that exclude each other.
-
-    Raises
-    ------
-    click.UsageError
-    """
-    given = [name for name in _OF_TRAINING if training[name] not in (None, False)]
-    if own and (given or sweep):
-        name = f"--{given[0].replace('_', '-')}" if given else "--sweep"
-        raise click.UsageError(
-            f"{name} applies to training steps: it cannot be combined with --point, --demand or "
-            "--record"
-        )
-    if not own and work != "flop":
-        raise click.UsageError(
-            "--work bops applies only with --point, --demand or --record: a perceptron's work is "
-            "in flop"
-        )
-    if precision is not None and work != "flop":
-        raise click.UsageError(
-            "--precision applies to floating-point work: basic operations have no precision"
-        )
 
 
 def _draw(

@@ -12,3 +12,8 @@ Rule = Callable[[Call], Asked]
 
 class NoRule(Exception):
     """A rule cannot tell what a call asks for; the message says why, as a clause."""
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Return the names in a text, which spaces separate."""
+    return tuple(text.split())

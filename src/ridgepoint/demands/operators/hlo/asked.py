@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Mapping
 
 from ridgepoint.core.operators import Argument, Asked, Call, Tensor
-from ridgepoint.demands.operators import NoRule
 from ridgepoint.demands.operators.hlo.custom_calls import custom_call
 from ridgepoint.demands.operators.hlo.text import (
     NAMES,
@@ -16,7 +15,6 @@ from ridgepoint.demands.operators.hlo.text import (
     Instruction,
     Module,
     Shape,
-    opcodes,
 )
 from ridgepoint.demands.operators.hlo.work import (
     FLOP,
@@ -25,16 +23,17 @@ from ridgepoint.demands.operators.hlo.work import (
     Tally,
     tally_of,
 )
+from ridgepoint.demands.operators.rule import NoRule, names
 
-NOTHING = opcodes(
+NOTHING = names(
     "parameter constant tuple get-tuple-element bitcast after-all partition-id replica-id "
     "opt-barrier optimization-barrier add-dependency"
 )
 """Opcodes that run nothing: names for data that are there."""
 
 _SLICES = ("slice", "dynamic-slice", "gather")
-_SAME = opcodes("bitcast reshape transpose copy convert bitcast-convert reverse")
-_MOVING = opcodes(
+_SAME = names("bitcast reshape transpose copy convert bitcast-convert reverse")
+_MOVING = names(
     "copy transpose reshape slice dynamic-slice dynamic-update-slice concatenate pad reverse "
     "gather broadcast iota convert bitcast-convert copy-start"
 )
@@ -290,7 +289,7 @@ def scope_of(instruction: Instruction) -> tuple[str, bool]:
 
 
 _TRANSFORMS = re.compile(r"^(\w+)\((.*)\)$")
-_INTERNAL = opcodes(
+_INTERNAL = names(
     "while body cond closed_call checkpoint rematted_computation remat custom_jvp_call "
     "custom_vjp_call custom_vjp_call_jaxpr pjit core_call branch_0_fun branch_1_fun shard_map "
     "scan custom_lin"

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from ridgepoint.demands.operators import NoRule
+from ridgepoint.demands.operators.factorisations import cholesky_flop, lu_flop
 from ridgepoint.demands.operators.hlo.text import Computation, Instruction, Shape
 from ridgepoint.demands.operators.hlo.work import Tally, precision
+from ridgepoint.demands.operators.rule import NoRule
 
 _LAPACK = re.compile(r"^(?:lapack|blas)_([sdcz])(\w+?)(?:_ffi)?$")
 
@@ -64,22 +65,6 @@ def _trsm(operands: list[Shape], instruction: Instruction) -> tuple[float, str]:
     _, order, _ = _matrix(operands[0])
     sides = n if order == m else m
     return float(count * order * order * sides), "n^2 per right-hand side"
-
-
-def cholesky_flop(n: int) -> float:
-    """Return the flop of a Cholesky factorisation, square roots and divisions included.
-
-    References
-    ----------
-    .. [1] S. Blackford, J. Dongarra, "Installation guide for LAPACK", LAPACK Working Note 41,
-       1999, appendix C.
-    """
-    return n**3 / 3 + n**2 / 2 + n / 6
-
-
-def lu_flop(m: int, n: int) -> float:
-    """Return the flop of an LU factorisation with pivoting, divisions included."""
-    return float(sum((m - k) * (1 + 2 * (n - k)) for k in range(1, min(m, n) + 1)))
 
 
 _RULES: Mapping[str, Callable[[list[Shape], Instruction], tuple[float, str]]] = {

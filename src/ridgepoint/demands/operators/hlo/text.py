@@ -50,11 +50,6 @@ _COMMENT = re.compile(r"/\*.*?\*/")
 _CLOSING = {"(": ")", "{": "}", "[": "]"}
 
 
-def opcodes(names: str) -> frozenset[str]:
-    """Return the opcodes that a text names, separated by spaces."""
-    return frozenset(names.split())
-
-
 class NotHlo(Exception):
     """The text is not a module of HLO; the message says where, as a clause."""
 

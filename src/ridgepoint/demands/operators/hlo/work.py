@@ -12,8 +12,8 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from ridgepoint.demands.operators import NoRule
-from ridgepoint.demands.operators.hlo.text import Computation, Instruction, Module, opcodes
+from ridgepoint.demands.operators.hlo.text import Computation, Instruction, Module
+from ridgepoint.demands.operators.rule import NoRule, names
 
 FLOP: Mapping[str, int] = {
     "add": 1,
@@ -27,13 +27,13 @@ FLOP: Mapping[str, int] = {
 
 _COMPLEX_FLOP: Mapping[str, int] = {"add": 2, "subtract": 2, "multiply": 6, "divide": 11}
 
-FUNCTIONS = opcodes(
+FUNCTIONS = names(
     "acos acosh asin asinh atan2 atanh cbrt cosh cosine erf exponential exponential-minus-one log "
     "log-plus-one logistic power remainder sine sinh tan tanh stochastic-convert"
 )
 """Opcodes whose elements are evaluations of a function."""
 
-FREE = opcodes(
+FREE = names(
     "abs add-dependency after-all and bitcast bitcast-convert broadcast ceil clamp compare complex "
     "concatenate constant convert copy count-leading-zeros dynamic-slice dynamic-update-slice "
     "floor gather get-dimension-size get-tuple-element imag iota is-finite maximum minimum "

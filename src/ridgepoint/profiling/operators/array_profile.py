@@ -1,0 +1,147 @@
+"""Profile functions of NumPy's arrays, and of arrays that follow the array API standard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.errors import CannotMeasure
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.operators import Operator, OperatorProfile
+from ridgepoint.core.timed import Timed
+from ridgepoint.profiling.context import context_here
+from ridgepoint.profiling.operators import seen_numpy, seen_standard
+from ridgepoint.profiling.operators.array_calls import Recording
+from ridgepoint.profiling.operators.options import Options
+from ridgepoint.profiling.operators.repeating import (
+    attached_runs,
+    refusing_failures,
+    timed_plainly,
+)
+
+_UNSEEN = 0.1
+"""Share of the time outside of what was recorded from which on it is worth a caution."""
+
+
+def profile(
+    function: Callable[..., object], inputs: tuple[object, ...], options: Options
+) -> OperatorProfile:
+    """Profile a function of arrays: each call of its library that the arrays take part in.
+
+    Parameters
+    ----------
+    function : callable
+    inputs : tuple
+        Arrays, also within lists, tuples and dictionaries, and other values.
+    options : Options
+
+    Raises
+    ------
+    CannotMeasure
+        If no input is an array, or the function raises or takes longer than the time limit.
+    """
+    recording = Recording()
+    shown = seen_standard.seen(seen_numpy.seen(inputs, recording), recording)
+    library = _library(inputs, shown, options)
+    options.report("timing plain runs")
+    timed = timed_plainly(lambda: function(*inputs), options)
+    options.report("timing operators")
+    with refusing_failures(options):
+        for _ in attached_runs(timed.runtime_s.median, options):
+            with recording.run():
+                function(*shown)
+    operators = recording.operators()
+    return OperatorProfile(
+        program=options.name,
+        library=library,
+        device="cpu",
+        operators=operators,
+        timed=timed,
+        attached_s=Estimate(recording.run_s),
+        threads=_threads(),
+        context=context_here(),
+        cautions=(
+            *recording.cautions(),
+            *_unseen(operators, timed, options),
+            *timed.cautions,
+        ),
+    )
+
+
+def _library(inputs: tuple[object, ...], shown: tuple[object, ...], options: Options) -> str:
+    """Return the library of the inputs, with its version.
+
+    Raises
+    ------
+    CannotMeasure
+        If no input is an array in the host's memory, or an option does not fit.
+    """
+    if options.backward is not None or options.optimizer is not None:
+        raise CannotMeasure(
+            options.what,
+            reason="backward= and optimizer= need a library that differentiates",
+            remedy="leave them out, or use PyTorch or JAX",
+        )
+    found = _arrays(shown)
+    if not found:
+        raise CannotMeasure(
+            options.what,
+            reason="none of its inputs is an array, so that no call of it would be seen",
+            remedy="pass the arrays that it works on as arguments, instead of making them inside",
+        )
+    if any(isinstance(one, seen_numpy.SeenArray) for one in found):
+        return f"NumPy {np.__version__}"
+    array = found[0].array
+    if getattr(array, "__dlpack_device__", lambda: (1, 0))()[0] != 1:
+        raise CannotMeasure(
+            options.what,
+            reason="its arrays are not in the memory of the host, and calls on other devices "
+            "return before they have finished",
+            remedy="use arrays on the CPU",
+        )
+    space = array.__array_namespace__()
+    version = getattr(space, "__version__", "")
+    return f"{space.__name__.partition('.')[0]} {version}".strip()
+
+
+def _arrays(value: object) -> list[Any]:
+    if isinstance(value, seen_numpy.SeenArray | seen_standard.StandardArray):
+        return [value]
+    if isinstance(value, dict):
+        value = tuple(value.values())
+    if isinstance(value, list | tuple):
+        return [array for one in value for array in _arrays(one)]
+    return []
+
+
+def _threads() -> int:
+    """Return the threads of the linear algebra library; all else runs on one."""
+    from threadpoolctl import threadpool_info
+
+    return max((int(pool["num_threads"]) for pool in threadpool_info()), default=1)
+
+
+def _unseen(operators: tuple[Operator, ...], timed: Timed, options: Options) -> tuple[Caution, ...]:
+    """Return a caution about time outside of all calls that were seen."""
+    if not operators:
+        raise CannotMeasure(
+            options.what,
+            reason="it calls no function with its arrays that could be seen",
+            remedy="let it use its arguments as arrays: numpy.asarray() of one hides it, and so "
+            "does compiled code",
+        )
+    inside_s = sum(one.time_s.median for one in operators if one.time_s is not None)
+    share = 1 - inside_s / timed.runtime_s.median
+    if share < _UNSEEN:
+        return ()
+    return (
+        Caution(
+            "time-unseen",
+            f"{share:.0%} of the time is in no call that was seen: in Python itself, on arrays "
+            "that the function makes, or in libraries that take plain arrays",
+            "pass arrays that it makes as arguments; work on whole arrays instead of elements",
+        ),
+    )

@@ -271,6 +271,9 @@ class OperatorProfile(Presentable):
     outer_bytes : float or None
         Least bytes that the operators read of arrays made before the run (parameters, inputs), each
         once; None: unknown.
+    library_says : mapping of str to float
+        What the library's own analysis says of one run: ``flop``, ``functions`` and ``bytes``, as
+        far as it says anything.
     processor : str
         Model of the device that ran it, as a machine's host names it; empty: the context's CPU.
     cautions : tuple of Caution
@@ -287,6 +290,7 @@ class OperatorProfile(Presentable):
     parameter_bytes: float | None = None
     gradient_bytes: float | None = None
     outer_bytes: float | None = None
+    library_says: Mapping[str, float] = field(default_factory=dict)
     processor: str = ""
     cautions: tuple[Caution, ...] = ()
 

@@ -1,0 +1,246 @@
+"""Profile jitted functions of JAX: what XLA compiled, and how long each of its kernels takes."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.errors import CannotMeasure
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.operators import Operator, OperatorProfile
+from ridgepoint.core.presenting import amount
+from ridgepoint.demands.operators.hlo.asked import asked_of_instruction, call_of, scope_of
+from ridgepoint.demands.operators.hlo.program import Step, steps_of
+from ridgepoint.demands.operators.hlo.text import Module, NotHlo, read_module
+from ridgepoint.host import usable_cpus
+from ridgepoint.profiling.context import context_here
+from ridgepoint.profiling.operators.jax_trace import Run, traced
+from ridgepoint.profiling.operators.options import Options
+from ridgepoint.profiling.operators.repeating import (
+    attached_runs,
+    refusing_failures,
+    timed_plainly,
+)
+
+_OVERLAP = 1.05
+"""Sum of the operators' times over the time in which any ran, above which they overlap."""
+
+
+def profile(
+    function: Callable[..., object], inputs: tuple[object, ...], options: Options
+) -> OperatorProfile:
+    """Profile a jitted function: its compiled instructions, each with its demand and time.
+
+    Parameters
+    ----------
+    function : callable
+        Result of ``jax.jit``.
+    inputs : tuple
+    options : Options
+
+    Raises
+    ------
+    CannotMeasure
+        If it is not jitted, or raises, or takes longer than the time limit.
+    """
+    jax = importlib.import_module("jax")
+    jitted = _with_backward(jax, _jitted(function, options), inputs, options)
+    options.report("compiling")
+    with refusing_failures(options):
+        compiled = jitted.lower(*inputs).compile()
+        module = _module(compiled, options)
+    run = _runner(jax, jitted, inputs)
+    options.report("timing plain runs")
+    timed = timed_plainly(run, options)
+    options.report("timing operators")
+    runs: list[Run] = []
+    with refusing_failures(options):
+        for _ in attached_runs(timed.runtime_s.median, options):
+            runs.append(traced(jax, run, module.name))
+    operators, cautions = _operators(module, runs)
+    return OperatorProfile(
+        program=options.name,
+        library=f"JAX {jax.__version__}",
+        device=_device(jax, compiled),
+        operators=operators,
+        timed=timed,
+        attached_s=Estimate([one.wall_s for one in runs]) if runs else None,
+        threads=_threads(_device(jax, compiled)),
+        context=context_here(),
+        cautions=(*cautions, *timed.cautions),
+        library_says=_said_by_xla(compiled),
+    )
+
+
+def _jitted(function: Callable[..., object], options: Options) -> Any:
+    if hasattr(function, "lower"):
+        return function
+    raise CannotMeasure(
+        options.what,
+        reason="the function is not jitted, so JAX would run each operation by itself, and "
+        "nothing would be fused as in a compiled program",
+        remedy="pass jax.jit(function)",
+    )
+
+
+def _with_backward(jax: Any, jitted: Any, inputs: tuple[object, ...], options: Options) -> Any:
+    """Return the function, or its gradient by all floating-point inputs where that is asked for."""
+    if options.optimizer is not None:
+        raise CannotMeasure(
+            options.what,
+            reason="optimizer= is for PyTorch; in JAX a step of the optimizer is part of the "
+            "function",
+            remedy="pass the whole jitted step",
+        )
+    if options.backward is None:
+        return jitted
+    numpy = jax.numpy
+
+    def loss(*arguments: object) -> object:
+        result = jitted(*arguments)
+        if options.backward != "sum":
+            return options.backward(result)
+        return sum(numpy.sum(leaf) for leaf in jax.tree.leaves(result))
+
+    floating = [
+        at
+        for at, given in enumerate(inputs)
+        if (leaves := jax.tree.leaves(given))
+        and all(numpy.issubdtype(numpy.asarray(leaf).dtype, numpy.floating) for leaf in leaves)
+    ]
+    if not floating:
+        raise CannotMeasure(
+            options.what,
+            reason="none of its inputs is of floating-point numbers only, so there is nothing to "
+            "differentiate by",
+            remedy="pass parameters as an input of their own, or leave backward= out",
+        )
+    return jax.jit(jax.value_and_grad(loss, argnums=tuple(floating)))
+
+
+def _module(compiled: Any, options: Options) -> Module:
+    """Return what XLA compiled.
+
+    Raises
+    ------
+    CannotMeasure
+    """
+    try:
+        return read_module(compiled.as_text() or "")
+    except NotHlo as error:
+        raise CannotMeasure(
+            options.what,
+            reason=f"the compiled program cannot be read: {error}",
+            remedy="report this with the versions of JAX and of this package",
+        ) from error
+
+
+def _runner(jax: Any, jitted: Any, inputs: tuple[object, ...]) -> Callable[[], object]:
+    """Return a function that runs the program to its end; donated inputs are copied each time."""
+    donated = [
+        any(getattr(leaf, "donated", False) for leaf in jax.tree.leaves(info))
+        for info in jitted.lower(*inputs).args_info[0]
+    ]
+    if not any(donated):
+        return lambda: jax.block_until_ready(jitted(*inputs))
+
+    def run() -> object:
+        given = [
+            jax.tree.map(lambda leaf: jax.numpy.array(leaf, copy=True), one) if gone else one
+            for one, gone in zip(inputs, donated, strict=True)
+        ]
+        return jax.block_until_ready(jitted(*given))
+
+    return run
+
+
+def _operators(
+    module: Module, runs: Sequence[Run]
+) -> tuple[tuple[Operator, ...], tuple[Caution, ...]]:
+    """Return an operator for each instruction that runs, and what is doubtful of them."""
+    operators = []
+    by_data = lost = 0
+    for step in steps_of(module):
+        calls = step.times if step.times is not None else _seen(step, runs)
+        if calls == 0:
+            continue
+        by_data += step.times is None
+        lost += step.times is not None and _seen(step, runs) != step.times
+        operators.append(_operator(step, module, calls, runs))
+    return tuple(operators), tuple(_cautions(by_data, lost, runs))
+
+
+def _cautions(by_data: int, lost: int, runs: Sequence[Run]) -> Iterator[Caution]:
+    if by_data:
+        yield Caution(
+            "data-dependent",
+            f"how often {amount(by_data, 'operator')} {'runs' if by_data == 1 else 'run'} depends "
+            "on data: a loop or a branch decides that while it runs",
+            "profile it with data that are typical: what these inputs made it do is what counts",
+        )
+    if lost:
+        yield Caution(
+            "not-all-timed",
+            f"JAX's profiler did not report every run of {amount(lost, 'operator')}",
+            "profile fewer steps in one call: its memory for events is limited",
+        )
+    together = sum(sum(run.time_s.values()) for run in runs)
+    busy = sum(run.busy_s for run in runs)
+    if together > _OVERLAP * busy:
+        yield Caution(
+            "operators-overlap",
+            f"operators ran at the same time, on several threads: their times add up to "
+            f"{together / busy:.2g} times the time in which any of them ran",
+            "read the times of operators as what each took, not as parts of the runtime",
+        )
+
+
+def _seen(step: Step, runs: Sequence[Run]) -> int | None:
+    """Return how often an instruction ran in every run; None: it varied, or nothing was seen."""
+    counts = {run.times.get(step.instruction.name, 0) for run in runs}
+    return counts.pop() if len(counts) == 1 else None
+
+
+def _operator(step: Step, module: Module, calls: int | None, runs: Sequence[Run]) -> Operator:
+    name = step.instruction.name
+    asked = asked_of_instruction(step.instruction, step.computation, module)
+    if calls is None:
+        asked = replace(
+            asked, work=None, read_bytes=None, write_bytes=None, unknown="how often it runs varies"
+        )
+    samples = [run.time_s[name] for run in runs if name in run.time_s]
+    path, backward = scope_of(step.instruction)
+    return Operator(
+        call=call_of(step.instruction, step.computation, module),
+        module=path,
+        phase="backward" if backward else "forward",
+        asked=asked,
+        calls=calls or 1,
+        time_s=Estimate(samples) if samples and len(samples) == len(runs) else None,
+    )
+
+
+def _said_by_xla(compiled: Any) -> dict[str, float]:
+    """Return XLA's own cost analysis; it gives negative numbers for what it does not know."""
+    names = {"flop": "flops", "functions": "transcendentals", "bytes": "bytes accessed"}
+    costs = compiled.cost_analysis() or {}
+    return {ours: float(costs[xla]) for ours, xla in names.items() if costs.get(xla, -1) >= 0}
+
+
+def _device(jax: Any, compiled: Any) -> str:
+    """Return the kind of device that runs a program."""
+    shardings = jax.tree.leaves(compiled.output_shardings)
+    devices = {one.platform for sharding in shardings for one in sharding.device_set}
+    return ", ".join(sorted(devices)) or str(jax.default_backend())
+
+
+def _threads(device: str) -> int | None:
+    """Return the threads of XLA's pool on the CPU: one for each CPU, or as NPROC says."""
+    if device != "cpu":
+        return None
+    given = os.environ.get("NPROC", "")
+    return int(given) if given.isdigit() and int(given) else len(usable_cpus())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from ridgepoint.core.operators import Tensor
@@ -38,7 +39,7 @@ def distinct_bytes(arrays: Iterable[Tensor]) -> float:
     total, groups = 0.0, dict[int, list[Tensor]]()
     for array in arrays:
         if not array.key:
-            total += array.nbytes
+            total += _held(array)
         elif array.nbytes:
             groups.setdefault(array.key, []).append(array)
     return total + sum(_union(group) for group in groups.values())
@@ -56,41 +57,41 @@ def _union(arrays: Sequence[Tensor]) -> float:
 
 def _together(arrays: Sequence[Tensor]) -> float:
     """Return the least bytes of arrays each of which may share some with another."""
-    if any(array.nbytes != _extent(array) for array in arrays):
-        return max(array.nbytes for array in arrays)
-    total, end = 0.0, 0
+    if any(_held(array) < _extent(array) for array in arrays):
+        return max(_held(array) for array in arrays)
+    total, end = 0.0, 0.0
     for array in sorted(arrays, key=lambda one: one.start):
-        last = array.start + array.nbytes
+        last = array.start + _held(array)
         total += max(last - max(array.start, end), 0)
         end = max(end, last)
     return total
 
 
-def _extent(array: Tensor) -> int:
+def _held(array: Tensor) -> float:
+    """Return the bytes of an array, no more than there are where its elements overlap."""
+    return min(array.nbytes, _extent(array))
+
+
+def _extent(array: Tensor) -> float:
     """Return the bytes from an array's first to its last."""
     if array.strides is None or not array.nbytes:
         return array.nbytes
-    elements = array.nbytes // _element_bytes(array)
-    if elements == 1:
-        return array.nbytes
     last = sum((n - 1) * abs(s) for n, s in zip(array.shape, array.strides, strict=True))
-    return (last + 1) * _element_bytes(array)
+    return (last + 1) * element_bytes(array.dtype)
 
 
-def _element_bytes(array: Tensor) -> int:
-    """Return the size of one element, from the elements that its memory holds."""
-    stored = 1
-    for n, stride in zip(array.shape, array.strides or (1,) * len(array.shape), strict=True):
-        stored *= n if stride else 1
-    return max(array.nbytes // stored, 1) if stored else 1
+def element_bytes(dtype: str) -> float:
+    """Return the size of one element of a type, whose name says its bits: ``complex64``."""
+    bits = re.search(r"\d+", dtype)
+    return int(bits.group()) / 8 if bits else 1.0
 
 
 def _may_share(one: Tensor, other: Tensor) -> bool:
     """Return False if two arrays in one memory have no byte in common for certain."""
     if one.start >= other.start + _extent(other) or other.start >= one.start + _extent(one):
         return False
-    size = _element_bytes(one)
-    if one.strides is None or other.strides is None or size != _element_bytes(other):
+    size = element_bytes(one.dtype)
+    if one.strides is None or other.strides is None or size != element_bytes(other.dtype):
         return True
     apart = other.start - one.start
     sizes, others = _by_stride(one), _by_stride(other)
@@ -98,7 +99,7 @@ def _may_share(one: Tensor, other: Tensor) -> bool:
         return True
     strides = sorted({*sizes, *others}, reverse=True)
     digits = [(stride, sizes.get(stride, 1), others.get(stride, 1)) for stride in strides]
-    return _reaches(apart // size, digits)
+    return _reaches(int(apart // size), digits)
 
 
 def _by_stride(array: Tensor) -> dict[int, int] | None:

@@ -98,6 +98,7 @@ def ask(
     written: Iterable[Tensor] | float | None = None,
     workspace_bytes: float | None = 0.0,
     rule: str = "",
+    unknown: str = "",
 ) -> Asked:
     """Return what a call asks for, its work in the right precisions.
 
@@ -129,16 +130,19 @@ def ask(
     read = read_by(call) if read is None else read
     written = written_by(call) if written is None else written
     dtype = dtype or _first_type(written, call)
-    work, unknown = _work(dtype, products, flop, complex_flop)
+    for one in (*call.inputs, *call.outputs):
+        if one.layout not in ("strided", "_mkldnn", "mkldnn"):
+            raise NoRule(f"how much an array of layout {one.layout} holds is in its data")
+    known, why = _work(dtype, products, flop, complex_flop)
     return Asked(
         kind=kind,
-        work=work,
+        work=None if unknown else known,
         read_bytes=_bytes(read),
         write_bytes=_bytes(written),
         workspace_bytes=workspace_bytes,
         functions=float(functions),
         rule=rule,
-        unknown=unknown,
+        unknown=unknown or why,
     )
 
 

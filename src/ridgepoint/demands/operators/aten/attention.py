@@ -165,23 +165,40 @@ def _multi_head(call: Call) -> Asked:
         "proj_weight", "proj_bias", mask=None, need_weights=True,
     )  # fmt: skip
     query, key = array(args.query, "query"), array(args.key, "key")
+    if len(query.shape) != 3:
+        raise NoRule("its input is not a batch of sequences of equal length")
+    layer = _layer(query, key, int(args.num_head), args.mask)
     return ask(
-        call, KIND, dtype=query.dtype, **_layer(query, key, int(args.num_head), args.mask),
+        call,
+        KIND,
+        dtype=query.dtype,
+        products=layer.products,
+        flop=layer.flop,
+        functions=layer.pairs,
         rule="projections, and 2 (e + v) for each pair of query and key",
-    )  # fmt: skip
+    )
 
 
-def _layer(query: Tensor, key: Tensor, heads: int, mask: object) -> dict[str, float]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Layer:
+    """Work of a layer of attention, each pair of which is one evaluation of exp."""
+
+    products: float
+    flop: float
+    pairs: float
+
+
+def _layer(query: Tensor, key: Tensor, heads: int, mask: object) -> _Layer:
     """Return the work of a layer of attention on arrays of shape (batch, positions, width)."""
     batch, queries, width = query.shape
     keys = key.shape[1]
     pairs = float(batch * heads * queries * keys)
     rows = batch * (2 * queries + 2 * keys)
-    return {
-        "products": 2.0 * rows * width * width + 4.0 * pairs * (width // heads),
-        "flop": rows * width + (4.0 + _is_added(mask)) * pairs - batch * heads * queries,
-        "functions": pairs,
-    }
+    return _Layer(
+        products=2.0 * rows * width * width + 4.0 * pairs * (width // heads),
+        flop=rows * width + (4.0 + _is_added(mask)) * pairs - batch * heads * queries,
+        pairs=pairs,
+    )
 
 
 def _encoder_layer(call: Call) -> Asked:
@@ -203,9 +220,9 @@ def _encoder_layer(call: Call) -> Asked:
         call,
         KIND,
         dtype=source.dtype,
-        products=layer["products"] + 4.0 * rows * width * inner,
-        flop=layer["flop"] + others,
-        functions=layer["functions"] + (rows * inner if args.use_gelu else 0),
+        products=layer.products + 4.0 * rows * width * inner,
+        flop=layer.flop + others,
+        functions=layer.pairs + (rows * inner if args.use_gelu else 0),
         read=read_by(call),
         rule="projections, pairs of query and key, norms, and the perceptron",
     )

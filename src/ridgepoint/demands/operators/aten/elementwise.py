@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ridgepoint.core.operators import Asked, Call
-from ridgepoint.demands.operators.asking import ask, given, written_by
+from ridgepoint.demands.operators.asking import array, ask, given, written_by
 from ridgepoint.demands.operators.forms import ADD, ELEMENTWISE, Cost, power
 from ridgepoint.demands.operators.rule import Rule
 
 KIND = "elementwise"
+LISTS = "_foreach_"
 
 
 def elementwise(call: Call, cost: Cost) -> Asked:
     """Return what a call asks for that does the same with each element of its result."""
     results = written_by(call)
-    elements = results[0].size if results else 0
+    # Of two results, such as gradients of two shapes, the first has the elements worked on; lists
+    # are worked on array by array.
+    elements = sum(one.size for one in results[: None if LISTS in call.name else 1])
     return ask(
         call,
         KIND,
@@ -70,6 +73,31 @@ def _gelu_backward(call: Call) -> Asked:
     return elementwise(call, Cost(9, 2, formula="g (P(x) + x p(x))"))
 
 
+def _gated(call: Call) -> Asked:
+    # a / (1 + exp(-b)) of both halves; backward g s and g s a (1 - s).
+    if call.name.endswith("backward"):
+        elements = given(call, "grad").grad.size
+        return ask(
+            call, KIND, flop=6 * elements, functions=elements, rule="6 n: g s, g s a (1 - s)"
+        )
+    return elementwise(call, Cost(2, 1, formula="a / (1 + exp(-b))"))
+
+
+def _quantised(call: Call) -> Asked:
+    # round(x / s + z), and back (q - z) s: the work is on the numbers that are not quantised.
+    source = array(call.arguments[0] if call.arguments else None, "self")
+    dtype = "fp32" if source.dtype.startswith("q") else source.dtype
+    return ask(call, KIND, dtype=dtype, flop=2 * source.size, rule="2 n: x / s + z")
+
+
+_IN_LISTS = (
+    "abs", "acos", "add", "addcdiv", "addcmul", "asin", "atan", "ceil", "clamp_max", "clamp_min",
+    "cos", "cosh", "div", "erf", "erfc", "exp", "expm1", "floor", "frac", "lerp", "lgamma", "log",
+    "log10", "log1p", "log2", "maximum", "minimum", "mul", "neg", "pow", "reciprocal", "round",
+    "rsqrt", "sigmoid", "sign", "sin", "sinh", "sqrt", "sub", "tan", "tanh", "trunc",
+)  # fmt: skip
+"""Operators that there are for lists of arrays, too."""
+
 _NO_OPERATOR = ("gelu tanh", "convert", "rint", "cbrt", "i1")
 
 _COSTS: Mapping[str, Cost] = {
@@ -114,6 +142,15 @@ _COSTS: Mapping[str, Cost] = {
     "tanh_backward": Cost(3, complex_flop=14, formula="g (1 - y y)"),
     "silu_backward": Cost(7, 1, formula="g s (1 + x (1 - s))"),
     "elu_backward": Cost(2, 1, formula="g a exp(x)"),
+    "rrelu": ELEMENTWISE["mul"],
+    "prelu": ELEMENTWISE["mul"],
+    "rrelu_with_noise": Cost(1, 1, formula="a x with a drawn"),
+    "rrelu_with_noise_backward": ELEMENTWISE["mul"],
+    "linalg_cross": Cost(3, complex_flop=14, formula="a b - c d"),
+    "cross": Cost(3, complex_flop=14, formula="a b - c d"),
+    "fake_quantize_per_tensor_affine_cachemask": Cost(4, formula="(round(x / s + z) - z) s"),
+    "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams": Cost(4),
+    "fake_quantize_per_channel_affine_cachemask": Cost(4),
     "hardswish_backward": Cost(3, formula="g (x / 3 + 1 / 2)"),
     "hardsigmoid_backward": Cost(1, formula="g / 6"),
     "softplus_backward": Cost(3, 1, formula="g z / (z + 1), z = exp(b x)"),
@@ -124,7 +161,7 @@ _COSTS: Mapping[str, Cost] = {
     "native_dropout_backward": Cost(2, formula="g m s"),
 }  # fmt: skip
 
-RULES: Mapping[str, Rule] = {
+_SINGLE: Mapping[str, Rule] = {
     **{name: _rule(cost) for name, cost in _COSTS.items()},
     **dict.fromkeys(("add", "sub", "subtract", "rsub", "_add_relu"), _sum),
     **dict.fromkeys(("div", "divide", "true_divide", "floor_divide"), _quotient),
@@ -133,4 +170,11 @@ RULES: Mapping[str, Rule] = {
     "addcdiv": _with_value(Cost(3), Cost(2, complex_flop=13)),
     "gelu": _gelu,
     "gelu_backward": _gelu_backward,
+    **dict.fromkeys(("quantize_per_tensor", "quantize_per_channel", "dequantize"), _quantised),
+    **dict.fromkeys(("glu", "glu_backward"), _gated),
+}
+
+RULES: Mapping[str, Rule] = {
+    **_SINGLE,
+    **{f"{LISTS}{name}": _SINGLE[name] for name in _IN_LISTS},
 }

@@ -39,10 +39,33 @@ def _looked_up(kind: str, *, table: str, indices: str, names: str) -> Rule:
 
 
 def _embedding_backward(call: Call) -> Asked:
-    """Each row of the gradient is added to one row of the result, which begins as zeros."""
+    # Each row of the gradient is added to one row of the result, which begins as zeros; that of a
+    # bag once for each of its indices.
     args = given(call, "grad", "indices")
-    grad = array(args.grad, "grad_output")
-    return ask(call, "embedding", flop=grad.size, read=[grad, *arrays(args.indices)], rule="n")
+    grad, indices = array(args.grad, "grad_output"), array(args.indices, "indices")
+    added = indices.size * grad.shape[-1] if grad.shape else 0
+    return ask(call, "embedding", flop=added, read=[grad, indices], rule="1 for each number added")
+
+
+def _bags(call: Call) -> Asked:
+    """Return what sums, means or maxima of rows of a table ask for, a bag each."""
+    args = given(call, "weight", "indices", "offsets", scale=False, mode=0, sparse=False,
+                 weights=None)  # fmt: skip
+    table, indices = array(args.weight, "weight"), array(args.indices, "indices")
+    weights = arrays(args.weights)
+    row = table.nbytes / max(table.shape[0], 1)
+    width, bags = table.shape[-1], call.outputs[0].shape[0] if call.outputs else 1
+    added = width * max(indices.size - bags, 0)
+    work = {0: added, 1: added + width * bags}.get(args.mode, 0)
+    work += width * indices.size if weights else 0
+    return ask(
+        call,
+        "embedding",
+        flop=work,
+        read=distinct_bytes([indices, *arrays(args.offsets), *weights])
+        + (row if indices.size else 0.0),
+        rule=f"reads 1 to {min(indices.size, table.shape[0])} rows of {row:g} bytes",
+    )
 
 
 def _scattered(names: str, *, source: str, indices: str, adds: bool) -> Rule:
@@ -103,7 +126,11 @@ RULES: Mapping[str, Rule] = {
     "embedding": _looked_up(
         "embedding", table="weight", indices="indices", names="weight indices"
     ),
-    "embedding_dense_backward": _embedding_backward,
+    **dict.fromkeys(("_embedding_bag", "_embedding_bag_forward_only"), _bags),
+    **dict.fromkeys(
+        ("embedding_dense_backward", "_embedding_bag_backward", "_embedding_bag_dense_backward"),
+        _embedding_backward,
+    ),
     "index_select": _looked_up(KIND, table="self", indices="index", names="self dim index"),
     **dict.fromkeys(
         ("gather", "take_along_dim"),
@@ -125,6 +152,10 @@ RULES: Mapping[str, Rule] = {
     **dict.fromkeys(
         ("index_put", "_index_put_impl", "_unsafe_index_put"),
         _scattered("self indices values", source="values", indices="indices", adds=False),
+    ),
+    "put": _scattered("self index source", source="source", indices="index", adds=False),
+    **dict.fromkeys(
+        ("bincount", "histc", "histogram", "multinomial", "one_hot"), _compared("sorting")
     ),
     "masked_select": _masked_select,
     **dict.fromkeys(

@@ -198,6 +198,6 @@ RULES: Mapping[str, Rule] = {
         ("cudnn_batch_norm_backward", "miopen_batch_norm_backward"),
         _batch_norm_backward("input grad weight mean variance"),
     ),
-    "_weight_norm_interface": _weight_norm,
+    **dict.fromkeys(("_weight_norm_interface", "_weight_norm"), _weight_norm),
     "_weight_norm_interface_backward": _weight_norm_backward,
 }  # fmt: skip

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from ridgepoint.core.operators import Asked, Call, Tensor
 from ridgepoint.demands.operators.asking import array, arrays, ask, given, read_by
+from ridgepoint.demands.operators.forms import contraction
 from ridgepoint.demands.operators.rule import NoRule, Rule
 
 KIND = "matrix product"
+MOST_JOINED = 8
 
 
 def product(call: Call, first: Tensor, results: float, summed: float) -> Asked:
@@ -110,19 +112,72 @@ def _linear_backward(call: Call) -> Asked:
 def _einsum(call: Call) -> Asked:
     args = given(call, "equation", "operands")
     operands = arrays(args.operands)
-    if len(operands) > 2 or not isinstance(args.equation, str) or "." in args.equation:
-        raise NoRule("the order in which einsum joins its arrays decides about its work")
-    terms = args.equation.replace(" ", "").split("->")[0].split(",")
-    sizes: dict[str, int] = {}
-    for term, operand in zip(terms, operands, strict=True):
-        for name, size in zip(term, operand.shape, strict=True):
-            sizes[name] = max(size, sizes.get(name, 1))
-    every, results = math.prod(sizes.values()), _results(call)
+    if not isinstance(args.equation, str) or "." in args.equation:
+        raise NoRule("its equation does not name every dimension")
+    left, _, right = args.equation.replace(" ", "").partition("->")
+    terms = left.split(",")
+    if len(terms) != len(operands):
+        raise NoRule("its equation does not fit its arrays")
+    named = [
+        dict(zip(term, operand.shape, strict=False))
+        for term, operand in zip(terms, operands, strict=True)
+    ]
+    kept = right if "->" in args.equation else [one for one in left if left.count(one) == 1]
+    return _contracted(call, named, kept)
+
+
+def _contracted(call: Call, operands: list[dict[str, int]], kept: Collection[str]) -> Asked:
+    if len(operands) > MOST_JOINED:
+        raise NoRule(f"the best order to join more than {MOST_JOINED} arrays was not sought")
     if len(operands) == 1:
-        return ask(call, "reduction", flop=every - results, complex_flop=2 * (every - results))
-    if every == results:
-        return _outer(call)
-    return product(call, operands[0], results, every / max(results, 1))
+        summed = math.prod(operands[0].values()) - _results(call)
+        return ask(call, "reduction", flop=summed, complex_flop=2 * summed, rule="n - m")
+    products, multiplications = contraction(operands, kept)
+    return ask(
+        call,
+        KIND,
+        products=products,
+        flop=multiplications,
+        complex_flop=6 * multiplications,
+        workspace_bytes=None,
+        rule="2 m n k, joined in the order of least work",
+    )
+
+
+def _chain(call: Call) -> Asked:
+    matrices = arrays(call.arguments)
+    named = [
+        {str(at + index): size for index, size in enumerate(one.shape)}
+        if at or len(one.shape) > 1
+        else {"1": one.shape[0]}
+        for at, one in enumerate(matrices)
+    ]
+    ends = [side for side in ("0", str(len(matrices))) if any(side in one for one in named)]
+    return _contracted(call, named, ends)
+
+
+def _bilinear(call: Call) -> Asked:
+    # Every row of both inputs with every matrix of the weights.
+    args = given(call, "first", "second", "weight", bias=None)
+    weight = array(args.weight, "weight")
+    outputs, width, height = weight.shape
+    rows = _results(call) / max(outputs, 1)
+    products = 2 * rows * outputs * min(width * (height + 1), height * (width + 1))
+    biases = _results(call) if arrays(args.bias) else 0.0
+    return ask(call, KIND, products=products, flop=biases, workspace_bytes=None)
+
+
+def _trilinear(call: Call) -> Asked:
+    args = given(call, "i1", "i2", "i3", "expand1", "expand2", "expand3", "summed")
+    named = []
+    for one, expanded in ((args.i1, args.expand1), (args.i2, args.expand2),
+                          (args.i3, args.expand3)):  # fmt: skip
+        source = array(one, "i1")
+        every = range(len(source.shape) + len(expanded))
+        places = [at for at in every if at not in expanded]
+        named.append({str(at): n for at, n in zip(places, source.shape, strict=True) if n > 1})
+    kept = {name for one in named for name in one} - {str(at) for at in args.summed}
+    return _contracted(call, named, kept)
 
 
 def _grouped(call: Call) -> Asked:
@@ -141,34 +196,10 @@ def _scaled(call: Call) -> Asked:
     return product(call, first, _results(call), first.shape[-1])
 
 
-def _chain(call: Call) -> Asked:
-    """Product of several matrices in the order of least work."""
-    matrices = arrays(call.arguments)
-    if len(matrices) < 2:
-        raise NoRule("a chain of one matrix has no product")
-    shapes = [one.shape for one in matrices]
-    sides = [shapes[0][0] if len(shapes[0]) > 1 else 1]
-    sides += [shape[-1] if len(shape) > 1 else shape[0] for shape in shapes]
-    if len(shapes[-1]) == 1:
-        sides[-1:] = [shapes[-1][0], 1][1:]
-    least: dict[tuple[int, int], float] = {}
-    for length in range(1, len(sides)):
-        for at in range(len(sides) - length):
-            end = at + length
-            least[at, end] = min(
-                (
-                    least[at, cut] + least[cut, end] + 2.0 * sides[at] * sides[cut] * sides[end]
-                    for cut in range(at + 1, end)
-                ),
-                default=0.0,
-            )
-    work = least[0, len(sides) - 1]
-    return ask(call, KIND, dtype=matrices[0].dtype, products=work, workspace_bytes=None)
-
-
 def _distances(call: Call) -> Asked:
     """Distances of all pairs of rows."""
-    args = given(call, "first", "second", p=2.0)
+    names = ["first"] if call.name.endswith("_pdist_forward") else ["first", "second"]
+    args = given(call, *names, p=2.0)
     first = array(args.first, "x1")
     results, length = _results(call), first.shape[-1]
     flop = {1: 2.0 * length - 1, 2: 3.0 * length, 0: length - 1.0, math.inf: float(length)}
@@ -198,7 +229,9 @@ RULES: Mapping[str, Rule] = {
     "einsum": _einsum,
     "_grouped_mm": _grouped,
     **dict.fromkeys(("_scaled_mm", "_scaled_grouped_mm"), _scaled),
+    "bilinear": _bilinear,
+    "_trilinear": _trilinear,
     **dict.fromkeys(("chain_matmul", "linalg_multi_dot"), _chain),
     "_cdist_forward": _distances,
-    "cdist": _distances,
+    **dict.fromkeys(("cdist", "_pdist_forward", "pdist"), _distances),
 }  # fmt: skip

@@ -67,6 +67,21 @@ def _norm(call: Call) -> Asked:
     return ask(call, KIND, flop=max(flop, 0.0), functions=functions, rule=f"norm of order {order}")
 
 
+def _distance(call: Call) -> Asked:
+    n = float(_source(call).size)
+    order = given(call, "self", "other", p=2).p
+    each = {2: 3, 1: 2, 0: 1, math.inf: 1}.get(order, 2)
+    functions = 0.0 if order in (0, 1, 2, math.inf) else n
+    return ask(call, KIND, flop=each * n, functions=functions, rule=f"{each} n")
+
+
+def _renormed(call: Call) -> Asked:
+    # The norm of each slice, and its elements scaled.
+    n = float(_source(call).size)
+    each = {2: 3, 1: 2, math.inf: 1}.get(given(call, "self", "p").p, 2)
+    return ask(call, KIND, flop=each * n, rule=f"{each} n")
+
+
 def _running(flop: float) -> Rule:
     """Return the rule of running sums or products along one dimension."""
 
@@ -149,6 +164,8 @@ RULES: Mapping[str, Rule] = {
         lambda n, m: 2 * n, "2 n", functions=lambda n, m: n + m, complex_factor=None
     ),
     **dict.fromkeys(("norm", "linalg_vector_norm", "linalg_norm"), _norm),
+    "dist": _distance,
+    "renorm": _renormed,
     **dict.fromkeys(("cumsum", "cumprod"), _running(1.0)),
     "logcumsumexp": _running(2.0),
     **dict.fromkeys(("_softmax", "softmax", "_safe_softmax"), _softmax),

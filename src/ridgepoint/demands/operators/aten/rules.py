@@ -9,9 +9,14 @@ from ridgepoint.demands.operators.aten import (
     convolutions,
     elementwise,
     indexing,
+    linear_algebra,
+    losses,
     moving,
     normalisation,
+    optimizers,
+    pooling,
     products,
+    recurrent,
     reductions,
 )
 from ridgepoint.demands.operators.rule import Rule
@@ -27,6 +32,11 @@ RULES: Mapping[str, Rule] = {
         normalisation,
         indexing,
         moving,
+        pooling,
+        losses,
+        recurrent,
+        optimizers,
+        linear_algebra,
     )
     for name, rule in family.RULES.items()
 }

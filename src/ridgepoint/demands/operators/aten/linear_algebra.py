@@ -25,9 +25,13 @@ def cholesky(n: float) -> float:
 
 
 def lower_upper(m: float, n: float) -> float:
-    """Return the flop of an LU factorisation of m by n, with m at least n or the other way."""
-    m, n = max(m, n), min(m, n)
-    return m * n**2 - n**3 / 3 - n**2 / 2 + 5 * n / 6
+    """Return the flop of an LU factorisation of m by n.
+
+    Step k of min(m, n) divides m - k numbers by the pivot and has (m - k) (n - k) multiply-adds.
+    """
+    k = min(m, n)
+    steps, squares = k * (k + 1) / 2, k * (k + 1) * (2 * k + 1) / 6
+    return m * k - steps + 2 * (m * n * k - (m + n) * steps + squares)
 
 
 def triangular(n: float, columns: float) -> float:

@@ -19,7 +19,7 @@ from ridgepoint.profiling.calls.subject import Subject
 Found = tuple[Counted, int] | CannotMeasure
 """What one call did on average, and of how many calls; or why it could not be counted."""
 
-_Results = dict[str, Counted | CannotMeasure]
+Results = dict[str, Counted | CannotMeasure]
 
 _LEAST_INSTRUCTIONS_PER_S = 1e7  # a chain of misses to memory has 3e7
 
@@ -63,7 +63,7 @@ def count_apart(
 
         times = {own[0].name: timed[i] for i, own in tasks.items() if len(own) == 1}
         every = [task for own in tasks.values() for task in own]
-        counted = _counted_enough(every, _count(every, here, begins), times, here, begins)
+        counted = _counted_enough(every, count_tasks(every, here, begins), times, here, begins)
         for index, own in tasks.items():
             counts[index] = _found([counted[task.name] for task in own], own, subjects[index])
     return counts
@@ -117,9 +117,9 @@ def _tasks(
     ]
 
 
-def _count(
+def count_tasks(
     tasks: Sequence[Task], conditions: Conditions, begins: Callable[[Task], None]
-) -> _Results:
+) -> Results:
     """Count all tasks together, or each by itself where one of them ends the process.
 
     Raises
@@ -134,7 +134,7 @@ def _count(
     except CannotMeasure as error:
         if len(tasks) == 1:
             return {tasks[0].name: error}
-        return {task.name: _count([task], conditions, begins)[task.name] for task in tasks}
+        return {task.name: count_tasks([task], conditions, begins)[task.name] for task in tasks}
 
 
 # ---- code that is not copied counts nothing ----
@@ -142,11 +142,11 @@ def _count(
 
 def _counted_enough(
     tasks: Sequence[Task],
-    counted: _Results,
+    counted: Results,
     times: Mapping[str, Native],
     conditions: Conditions,
     begins: Callable[[Task], None],
-) -> _Results:
+) -> Results:
     """Return the results, but those of Valgrind's engine where the copying engine saw too little.
 
     Where only the copying engine is to count they are refused.
@@ -161,7 +161,7 @@ def _counted_enough(
     if not refused or conditions.engine is not None:
         return {**counted, **refused}
     left = [task for task in tasks if task.name in refused]
-    others = _count(left, replace(conditions, engine="engine"), begins)
+    others = count_tasks(left, replace(conditions, engine="engine"), begins)
     return {
         **counted,
         **{

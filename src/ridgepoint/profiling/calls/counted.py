@@ -68,6 +68,8 @@ class Conditions:
         The engine that counts; None: the copying engine, or the other one where that cannot.
     knobs : Knobs
         How messages name what the user can change.
+    simulate : bool
+        Whether caches are simulated; without them counting takes a fraction of the time.
     """
 
     caches: tuple[Cache, ...]
@@ -75,6 +77,7 @@ class Conditions:
     timeout_s: float | None
     engine: EngineName | None = None
     knobs: Knobs = IN_PYTHON
+    simulate: bool = True
 
 
 def calls_to_count(
@@ -226,10 +229,10 @@ def _following(
 def _meter(conditions: Conditions) -> Meter:
     asked: dict[str, Any] = {
         "cpus": conditions.threads or len(usable_cpus()),
-        "simulate": True,
+        "simulate": conditions.simulate,
         "region": REGION,
         "all_threads": True,
-        "cold": True,
+        "cold": conditions.simulate,
     }
     if conditions.engine is None:
         return first_choice(**asked)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ridgepoint.core.errors import CannotMeasure
-from ridgepoint.core.machine import Machine
+from ridgepoint.core.machine import Machine, caches_of
 from ridgepoint.core.notebook import shows_progress
 from ridgepoint.core.operators import OperatorProfile
 from ridgepoint.profiling.operators.options import Options
@@ -52,7 +52,9 @@ def operators(
     optimizer : torch.optim.Optimizer or type or None
         Optimizer whose step follows the backward pass, or its class. None: none.
     check : bool
-        Whether calls of operators are counted too, by instructions, beside what the rules say.
+        Whether one call of each operator is counted too, in a process of its own: its
+        instructions, and its traffic in simulated caches, warm and cold. This takes minutes;
+        cautions tell where counts and rules differ by more than 5 % (work) or 10 % (bytes).
     name : str or None
         Name in tables and figures; None: the function's own.
     report : callable or None
@@ -85,6 +87,8 @@ def operators(
         backward=backward,
         optimizer=optimizer,
         report=report or (lambda what: None),
+        check=check,
+        caches=caches_of(machine),
     )
     library = importlib.import_module(f"{__name__}.{_library(function, inputs)}_profile")
     found: OperatorProfile = library.profile(function, inputs, options)

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from ridgepoint.core.machine import Cache
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
@@ -26,6 +28,10 @@ class Options:
         Optimizer whose step follows; None: none.
     report : callable
         Is told what begins.
+    check : bool
+        Whether a call of each operator is counted too, by its instructions.
+    caches : tuple of Cache or None
+        Caches that are simulated for that; None: this host's.
     """
 
     name: str
@@ -34,6 +40,8 @@ class Options:
     backward: Any = None
     optimizer: Any = None
     report: Callable[[str], None] = lambda what: None
+    check: bool = False
+    caches: tuple[Cache, ...] | None = None
 
     @property
     def what(self) -> str:

@@ -12,6 +12,7 @@ from ridgepoint.core.collecting import not_collecting
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.operators import OperatorProfile
 from ridgepoint.profiling.context import context_here
+from ridgepoint.profiling.operators.checking import checked
 from ridgepoint.profiling.operators.events import matched
 from ridgepoint.profiling.operators.options import Options
 from ridgepoint.profiling.operators.repeating import (
@@ -56,7 +57,7 @@ def profile(
     context = context_here()
     with program.unchanged():
         timed = None if program.device.type == "meta" else timed_plainly(program, options)
-        survey = Survey()
+        survey = Survey(keeps_examples=options.check)
         recording = _surveyed(program, survey, options)
         doubts = (
             ()
@@ -65,11 +66,16 @@ def profile(
         )
         gradient_bytes = program.gradient_bytes
     device = recording.device or program.device
+    operators = recording.operators()
+    doubts: tuple[Caution, ...] = ()
+    if options.check:
+        makers = [None if one is None else one.build for one in recording.examples(survey)]
+        operators, doubts = checked(operators, makers, options, device=str(device))
     return OperatorProfile(
         program=options.name,
         library=f"PyTorch {torch.__version__}",
         device=str(device),
-        operators=recording.operators(),
+        operators=operators,
         timed=timed,
         attached_s=None if timed is None else Estimate(recording.run_s),
         threads=torch.get_num_threads(),

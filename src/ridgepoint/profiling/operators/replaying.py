@@ -1,0 +1,78 @@
+"""One call of an operator again, with the arguments that it had, in a process that counts it."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+from ridgepoint.core.errors import CannotMeasure
+
+Arguments = tuple[tuple[Any, ...], Mapping[str, Any]]
+"""Positional arguments and options of one call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """Calls an operator on given arguments; another process finds it by its name.
+
+    Parameters
+    ----------
+    name : str
+        As `ridgepoint.core.operators.Call` has it: ``aten.addmm``, ``numpy.matmul``.
+    overload : str
+        Of an operator of PyTorch; empty: ``default``.
+    keeps : bool
+        Whether results are kept until all calls are done, so that each call writes to memory of
+        its own, as cold calls have to.
+    """
+
+    name: str
+    overload: str = ""
+    keeps: bool = False
+
+    def __call__(self, arguments: tuple[Any, ...], options: Mapping[str, Any]) -> object:
+        """Return what the operator returns."""
+        with _without_gradients(self.name):
+            return self._function()(*arguments, **options)
+
+    def loop(self, replicas: Sequence[Arguments]) -> Callable[[int], None]:
+        """Return a loop that calls the operator on each of several replicas, so many rounds."""
+        function = self._function()
+        kept: list[object] = []
+
+        def calls(rounds: int) -> None:
+            with _without_gradients(self.name):
+                for _ in range(rounds):
+                    for arguments, options in replicas:
+                        result = function(*arguments, **options)
+                        if self.keeps:
+                            kept.append(result)
+
+        return calls
+
+    def _function(self) -> Callable[..., object]:
+        library, _, path = self.name.partition(".")
+        try:
+            if library == "numpy":
+                return reduce(getattr, path.split("."), importlib.import_module(library))  # type: ignore[return-value]
+            operators = getattr(importlib.import_module("torch").ops, library)
+            return getattr(getattr(operators, path), self.overload or "default")  # type: ignore[no-any-return]
+        except (AttributeError, ImportError) as error:
+            raise CannotMeasure(
+                f"cannot count {self.name}",
+                reason=f"no operator of this name is known in the process that counts ({error})",
+                remedy="register operators of your own in a module that PyTorch imports",
+            ) from error
+
+
+def _without_gradients(name: str) -> contextlib.AbstractContextManager[object]:
+    """Return what keeps PyTorch from recording what a gradient would need."""
+    if name.startswith("numpy."):
+        return contextlib.nullcontext()
+    torch: Any = importlib.import_module("torch")
+    context: contextlib.AbstractContextManager[object] = torch.no_grad()
+    return context

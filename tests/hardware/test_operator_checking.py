@@ -1,0 +1,112 @@
+"""Operators counted by the engines, against numbers known by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ridgepoint.core.errors import CannotMeasure
+from ridgepoint.core.machine import Cache
+from ridgepoint.core.operators import Asked, Call, Operator
+from ridgepoint.profiling.operators.checking import check
+from ridgepoint.profiling.operators.replaying import Replay
+
+CACHES = (
+    Cache(level=1, kind="data", size_bytes=32 << 10, line_bytes=64, ways=8),
+    Cache(level=1, kind="instruction", size_bytes=32 << 10, line_bytes=64, ways=8),
+    Cache(level=2, kind="unified", size_bytes=2 << 20, line_bytes=64, ways=16),
+)
+N = 1 << 17
+
+
+def called(name: str, overload: str = "", number: int = 0) -> Operator:
+    """Return an operator that was called, without a rule."""
+    return Operator(
+        call=Call(name=name, overload=overload, arguments=(number,)),
+        module="",
+        phase="forward",
+        asked=Asked(kind="elementwise", work=None, read_bytes=None, write_bytes=None),
+        calls=1,
+        time_s=None,
+    )
+
+
+def given(*arguments: Any, **options: Any) -> Any:
+    """Return what makes these arguments."""
+
+    def make() -> tuple[tuple[Any, ...], Mapping[str, Any]]:
+        return arguments, options
+
+    return make
+
+
+def test_a_replay_calls_the_function_of_its_name() -> None:
+    """By a path within NumPy, with options."""
+    array = np.arange(6.0).reshape(2, 3)
+
+    assert Replay("numpy.add.reduce")((array,), {"axis": 1}).tolist() == [3.0, 12.0]  # type: ignore[attr-defined]
+
+
+def test_a_replay_of_an_unknown_operator_says_so() -> None:
+    """An operator that a user registered is not there in another process."""
+    with pytest.raises(CannotMeasure, match="no operator of this name"):
+        Replay("numpy.no_such_function")((), {})
+
+
+def test_what_cannot_be_called_again_says_why() -> None:
+    """Without arguments, and with arguments that fail, nothing is counted and a reason is given."""
+
+    def fails() -> tuple[tuple[Any, ...], Mapping[str, Any]]:
+        raise ValueError("quantised")
+
+    first, second = check([called("aten.a"), called("aten.b")], [None, fails], caches=CACHES)
+
+    assert first.unchecked == "it cannot be called again with the arguments that it had"
+    assert second.unchecked == "its arguments cannot be made again (quantised)"
+    assert not first.checked
+    assert not second.checked
+
+
+@pytest.mark.slow
+def test_numpy_calls_are_counted_as_known_by_hand() -> None:
+    """A sum of two arrays: an addition, 16 B read and 8 B allocated and written per element."""
+    x = np.random.default_rng(1).random((2, N))
+    (found,) = check([called("numpy.add")], [given(x[0].copy(), x[1].copy())], caches=CACHES)
+    warm, cold = found.checked
+
+    assert warm.work == cold.work == {"fp64": N}
+    assert cold.read_bytes == pytest.approx(24 * N, rel=0.05)
+    assert cold.write_bytes == pytest.approx(8 * N, rel=0.05)
+
+
+@pytest.mark.slow
+def test_a_call_that_raises_does_not_stop_the_others() -> None:
+    """The reason stays with the operator."""
+    x = np.random.default_rng(1).random((64, 64))
+    failed, found = check(
+        [called("numpy.matmul", number=1), called("numpy.matmul", number=2)],
+        [given(x, x[:5]), given(x, x)],
+        caches=CACHES,
+    )
+
+    assert "ValueError" in failed.unchecked
+    assert not failed.checked
+    assert found.checked[0].work["fp64"] == pytest.approx(2 * 64**3, rel=0.01)
+
+
+@pytest.mark.slow
+def test_products_of_pytorch_are_counted_exactly() -> None:
+    """2 m n k flop in fp32, whatever the strides, and equal calls once."""
+    torch = pytest.importorskip("torch")
+    a, b = torch.rand(64, 96), torch.rand(128, 96)
+    first, second = check(
+        [called("aten.mm", "default"), called("aten.mm", "default")],
+        [given(a, b.T), None],
+        caches=CACHES,
+    )
+
+    assert first.checked[0].work["fp32"] == 2 * 64 * 96 * 128
+    assert second.checked == first.checked

@@ -59,18 +59,16 @@ def profile(
         timed = None if program.device.type == "meta" else timed_plainly(program, options)
         survey = Survey(keeps_examples=options.check)
         recording = _surveyed(program, survey, options)
-        doubts = (
-            ()
-            if timed is None
-            else _time_operators(program, recording, timed.runtime_s.median, options)
-        )
+        doubts: tuple[Caution, ...] = ()
+        if timed is not None:
+            doubts = _time_operators(program, recording, timed.runtime_s.median, options)
         gradient_bytes = program.gradient_bytes
     device = recording.device or program.device
     operators = recording.operators()
-    doubts: tuple[Caution, ...] = ()
     if options.check:
         makers = [None if one is None else one.build for one in recording.examples(survey)]
-        operators, doubts = checked(operators, makers, options, device=str(device))
+        operators, disagreements = checked(operators, makers, options, device=str(device))
+        doubts += disagreements
     return OperatorProfile(
         program=options.name,
         library=f"PyTorch {torch.__version__}",

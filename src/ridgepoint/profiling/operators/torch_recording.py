@@ -68,7 +68,6 @@ class Recording:
     each different call, not for each call.
 
     Only calls of the thread that entered are seen, and of the threads of its backward passes.
-    Functions that ``torch.compile`` made run uncompiled inside.
     """
 
     def __init__(
@@ -232,6 +231,16 @@ def _operator(seen: _Seen, runs: int) -> Operator:
 
 def _mode_of(recording: Recording) -> TorchDispatchMode:
     class Mode(TorchDispatchMode):  # type: ignore[misc]
+        @classmethod
+        def _should_skip_dynamo(cls) -> bool:
+            """Do without what keeps the compiler off: it takes seconds to import."""
+            return False
+
+        @classmethod
+        def ignore_compile_internals(cls) -> bool:
+            """Let compiled functions run compiled."""
+            return True
+
         def __torch_dispatch__(
             self,
             function: Any,

@@ -10,7 +10,7 @@ import click
 from ridgepoint.cli import common, completing
 from ridgepoint.cli.numbers import NumberRange
 from ridgepoint.cli.run_options import RunOptions
-from ridgepoint.cli.tables import OF_RUN, prints_document, tables_option
+from ridgepoint.cli.tables import OF_OPERATORS, OF_RUN, prints_document, tables_option
 from ridgepoint.cli.view_options import bandwidth_option, machines_option, per_cycle_option
 
 if TYPE_CHECKING:
@@ -145,6 +145,12 @@ if TYPE_CHECKING:
     help="Time the lines of a Python program too, by sampling more native runs.",
 )
 @click.option(
+    "--operators",
+    is_flag=True,
+    help="Time each operator of PyTorch that the script PROGRAM calls, and bound it by its shapes "
+    "and types: 'ridgepoint run --operators -- python script.py'.",
+)
+@click.option(
     "-i",
     "--ignore-status",
     is_flag=True,
@@ -156,7 +162,7 @@ if TYPE_CHECKING:
 @common.label_option
 @common.note_option
 @common.json_option
-@tables_option(*OF_RUN)
+@tables_option(*OF_RUN, *OF_OPERATORS, main="parts, or operators")
 @common.output_option("the figure (or, with .json, the report)")
 @common.archive_option
 def command(*, mpi_ranks: int | None, launcher: str | None, **options: Any) -> int:
@@ -172,6 +178,9 @@ def command(*, mpi_ranks: int | None, launcher: str | None, **options: Any) -> i
     If counting stops early (by --limit, by Ctrl-C, or because it cannot go on), the times are
     shown and kept; work and traffic stay unknown, and the exit status is 2, or 130 after Ctrl-C.
 
+    --operators looks at a script of PyTorch from within: what each operator asks for by its shapes
+    and types, and the time that it takes. It counts no instructions.
+
     --mpi P measures every rank of a program that uses MPI: 'ridgepoint run --mpi 4 -- ./program',
     or 'mpirun -n 4 ridgepoint run -- ./program'.
     """
@@ -183,10 +192,29 @@ def command(*, mpi_ranks: int | None, launcher: str | None, **options: Any) -> i
         options["no_traffic"] = options["traffic_how"] == "none"
         options["traffic_how"] = None
     asked = RunOptions(**options)
+    if asked.operators:
+        from ridgepoint.cli.run_operators import run_operators
+
+        _require_one_process(mpi_ranks, launcher)
+        return run_operators(asked)
     with ranks_of_run(mpi_ranks, launcher) as ranks:
         if ranks is None:
             return _measure(asked)
         return 0 if ranks == "another" else run_ranks(ranks, asked)
+
+
+def _require_one_process(mpi_ranks: int | None, launcher: str | None) -> None:
+    """Refuse ranks where one script is profiled.
+
+    Raises
+    ------
+    click.BadParameter
+    """
+    if mpi_ranks is not None or launcher is not None:
+        raise click.BadParameter(
+            "--operators profiles one process: leave out --mpi and --launcher",
+            param_hint="'--operators'",
+        )
 
 
 def _measure(options: RunOptions) -> int:

@@ -41,6 +41,7 @@ class RunOptions:
     counts_only: bool = False
     functions: bool = False
     lines: bool = False
+    operators: bool = False
     ignore_status: bool = False
     no_plot: bool = False
     bandwidths: tuple[Bandwidth, ...] = ()

@@ -31,6 +31,10 @@ OF_RUN = (
     *("parts", "levels", "lines", "mix", "samples", "miss_curve", "ranks"),
     *("causes", "advice", "cautions"),
 )
+OF_OPERATORS = (
+    *("operators", "modules", "operator_kinds", "phases", "operator_samples"),
+    "operator_cautions",
+)
 OF_MACHINE = (
     *("ceilings", "ceiling_samples", "caches", "latency", "machine_cautions"),
     *("changes", "network", "nodes"),

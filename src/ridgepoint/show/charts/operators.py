@@ -15,7 +15,6 @@ from ridgepoint.models.roofs import ridge_points, shown_roofs
 from ridgepoint.models.thresholds import ABOVE_ROOF
 from ridgepoint.show.axes import widened
 from ridgepoint.show.chart import Chart, Entry, Interval, Label, Mark
-from ridgepoint.show.charts.program_marks import disc_size
 from ridgepoint.show.charts.roof_lines import (
     HEADROOM,
     intensity_axis,
@@ -35,8 +34,12 @@ from ridgepoint.show.words import machine_title, percent, printable, shown_cores
 
 _MOST_NAMED = 8
 _LONGEST_NAME, _LONGEST_SHAPES = 22, 34
-# A loss of ten numbers would push all others into a corner; it is drawn at the edge.
-_MOST_BELOW = 1e3
+# Hundreds of operators that take no time would hide the others.
+_LEAST_SHARE = 0.001
+# A loss of ten numbers would push all others into a corner: it is drawn at the edge.
+_FRAMED_SHARE = 0.01
+# Areas over that of a usual mark: of an operator that takes no time, and of one that takes all.
+_SMALLEST, _LARGEST = 0.12, 8.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,23 +86,20 @@ def operators_chart(analysis: OperatorAnalysis) -> Chart:
     x_limits, y_limits = _frame(machine, points, [r.rate for r in roofs if r.is_peak])
     ridges = ridge_points(roofs)
     named = sorted(points, key=lambda point: -(point.group.share or 0.0))[:_MOST_NAMED]
+    # The largest first, so that none hides a smaller one.
+    marks = [
+        _mark(point, rank, y_limits, is_named=point in named) for rank, point in enumerate(points)
+    ]
     return Chart(
         title=printable(f"{profile.program} on {machine_title(machine)}"),
         subtitle=_subtitle(analysis, cores),
         x=intensity_axis(x_limits, "Operational intensity over the least bytes [flop/byte]"),
         y=performance_axis(y_limits, "Performance [flop/s]"),
         lines=roof_lines(roofs, x_limits=x_limits, y_limits=y_limits),
-        marks=(
-            *ridge_marks(ridges),
-            # The largest first, so that none hides a smaller one.
-            *(
-                _mark(point, rank, y_limits, is_named=point in named)
-                for rank, point in enumerate(points)
-            ),
-        ),
+        marks=(*ridge_marks(ridges), *marks),
         key=tuple(_key(analysis, points, named, kinds)),
         notes=(
-            *_left_out(analysis, groups, points),
+            *_left_out(analysis, groups, points, marks),
             *missing,
             *([ridge_note(ridges)] if ridges else []),
         ),
@@ -134,6 +134,8 @@ def _points(
             continue
         rate = None if group.performance is None else group.performance.median
         least_s = float(group.bound.time_s)
+        if group.share is not None and group.share < _LEAST_SHARE:
+            continue
         if rate is None and group.time_s is None and least_s:
             rate = float(group.bound.work) / least_s
         if rate is None:
@@ -173,14 +175,14 @@ def _precisions(machine: Machine, points: Sequence[_Point]) -> tuple[list[str], 
 def _frame(
     machine: Machine, points: Sequence[_Point], peaks: Sequence[float]
 ) -> tuple[Interval, Interval]:
+    """Return the limits of both axes: the machine's, widened by operators that take time."""
     x_limits, y_limits = machine_frame(machine)
-    low = y_limits[0] / _MOST_BELOW
+    framed = [
+        point for point in points if point.group.share is None or point.group.share >= _FRAMED_SHARE
+    ]
     return (
         widened(x_limits, [point.intensity for point in points]),
-        widened(
-            y_limits,
-            [*(max(point.rate, low) for point in points), *(p * HEADROOM for p in peaks)],
-        ),
+        widened(y_limits, [*(p.rate for p in framed), *(peak * HEADROOM for peak in peaks)]),
     )
 
 
@@ -200,7 +202,7 @@ def _mark(point: _Point, rank: int, y_limits: Interval, *, is_named: bool) -> Ma
         ink=point.ink,
         face="pale" if point.is_timed else "hollow",
         y_interval=None if performance is None or below else (performance.q1, performance.q3),
-        size=disc_size(group.share),
+        size=math.sqrt(_SMALLEST + _LARGEST * (group.share or 0.0)),
         edge="bottom" if below else None,
         is_alarming=point.is_timed and (group.efficiency or 0.0) > ABOVE_ROOF,
         label=Label(text=_cut(point.name, _LONGEST_NAME), rank=rank) if is_named else None,
@@ -247,7 +249,10 @@ def _key(
 
 
 def _left_out(
-    analysis: OperatorAnalysis, groups: Sequence[OperatorGroup], points: Sequence[_Point]
+    analysis: OperatorAnalysis,
+    groups: Sequence[OperatorGroup],
+    points: Sequence[_Point],
+    marks: Sequence[Mark],
 ) -> Iterator[str]:
     """Yield which operators have no point, with their share of the time."""
     drawn = {id(point.group) for point in points}

@@ -148,7 +148,7 @@ def _outside(analysis: OperatorAnalysis) -> str:
 
 def _but(whole: OperatorGroup) -> str:
     """Return which share of the time the known work leaves out."""
-    if not any(placed.operator.demand is None for placed in whole.operators):
+    if whole.demand is None or all(each.operator.demand is not None for each in whole.operators):
         return ""
     if whole.unknown_share is None:
         return " at least: that of some operators is unknown"

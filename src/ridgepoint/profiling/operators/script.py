@@ -1,0 +1,193 @@
+"""Profile the operators of a script of Python, which is run as its user runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import ridgepoint
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.documents import decode, legible
+from ridgepoint.core.errors import CannotMeasure
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.operators import OperatorProfile
+from ridgepoint.core.timed import Timed
+from ridgepoint.host.run import Output, Run, resolve, run
+from ridgepoint.host.scratch import scratch_folder
+from ridgepoint.host.standard_input import own_standard_input
+from ridgepoint.profiling.operators import inside
+from ridgepoint.profiling.operators.script_runs import joined
+from ridgepoint.profiling.repeats import Progress
+from ridgepoint.profiling.timing import Native, require_success, time_program
+
+_RUNS = 3
+_BUDGET_S = 30.0
+_HOOK = """import importlib.util
+spec = importlib.util.spec_from_file_location("_ridgepoint_inside", {file!r})
+inside = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(inside)
+inside.install({folder!r}, {root!r})
+"""
+_IN_PYTHON = "profile the function that does its work: ridgepoint.operators(function, *inputs)"
+
+
+def profile_script(
+    command: Sequence[str],
+    *,
+    repeat: int | None = None,
+    timeout_s: float | None = None,
+    ignore_status: bool = False,
+    output: Output = "own",
+    progress: Progress | None = None,
+    when_timed: Callable[[Timed], None] | None = None,
+) -> OperatorProfile:
+    """Profile the operators of PyTorch that a script calls.
+
+    Parameters
+    ----------
+    command : sequence of str
+        The program of Python and its arguments, as its user starts it. It is run several times,
+        with the same input, in this directory and environment; its output is shown once.
+    repeat : int or None
+        Number of plain runs that count, and of runs with operators recorded; None: plain runs
+        until the interval of the runtime is narrow, and 3 with operators recorded, fewer of a long
+        script.
+    timeout_s : float or None
+        Time limit of each single run.
+    ignore_status : bool
+        Whether to also profile a script that exits with a status other than 0.
+    output : {"own", "stderr", "discard"}
+        Where the script's output goes in the one run that shows it.
+    progress : callable or None
+    when_timed : callable or None
+        Called with the times when the plain runs are done.
+
+    Returns
+    -------
+    OperatorProfile
+        Its runtime is that of whole runs of the script, imports included.
+
+    Raises
+    ------
+    CannotStart, ProgramFailed, TimedOut
+        As of any program that is measured.
+    CannotMeasure
+        If the program is not one of Python, or calls no operators of PyTorch.
+    """
+    report = progress or (lambda what, output_is_shown: None)
+    with own_standard_input() as stdin:
+        native = Native(
+            command=resolve(command),
+            stdin=stdin,
+            repeat=repeat,
+            timeout_s=timeout_s,
+            ignore_status=ignore_status,
+            output=output,
+            report=report,
+        )
+        timed, _ = time_program(native)
+        if when_timed is not None:
+            when_timed(timed)
+        runs: list[tuple[Run, OperatorProfile]] = []
+        while _wants_more([done.wall_s for done, _ in runs], repeat):
+            report(f"recording operators, run {len(runs) + 1}", False)
+            runs.append(_recorded(native))
+    return replace(
+        joined([profile for _, profile in runs]),
+        program=legible(shlex.join([Path(command[0]).name, *command[1:]])),
+        timed=timed,
+        attached_s=Estimate([done.wall_s for done, _ in runs]),
+    )
+
+
+def _wants_more(walls_s: Sequence[float], repeat: int | None) -> bool:
+    """Return whether to record another run, after runs of these times."""
+    if repeat is not None:
+        return len(walls_s) < repeat
+    return not walls_s or (len(walls_s) < _RUNS and sum(walls_s) + walls_s[-1] <= _BUDGET_S)
+
+
+def _recorded(native: Native) -> tuple[Run, OperatorProfile]:
+    """Run a script with its operators recorded."""
+    with scratch_folder() as name:
+        folder, root = Path(name), Path(ridgepoint.__file__).parents[1]
+        hook = _HOOK.format(file=inside.__file__, folder=str(folder), root=str(root))
+        (folder / "sitecustomize.py").write_text(hook, encoding="utf-8")
+        paths = [str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]
+        done = run(
+            native.command,
+            stdin=native.stdin,
+            output="discard",
+            timeout_s=native.timeout_s,
+            environment={"PYTHONPATH": os.pathsep.join(paths)},
+        )
+        require_success(native.command, done.exit_status, ignore_status=native.ignore_status)
+        return done, _read(folder, native.command)
+
+
+def _read(folder: Path, command: Sequence[str]) -> OperatorProfile:
+    """Return the profile of the process with the most time in operators.
+
+    Raises
+    ------
+    CannotMeasure
+        If there is none; the message says why.
+    """
+    profiles = [
+        decode(path.read_bytes(), OperatorProfile, origin="what the script recorded")
+        for path in sorted(folder.glob("*.profile"))
+    ]
+    with_operators = sorted((each for each in profiles if each.operators), key=_time_of)
+    if not with_operators:
+        raise _no_operators(folder, command)
+    most, others = with_operators[-1], len(with_operators) - 1
+    if not others:
+        return most
+    more = "1 more process" if others == 1 else f"{others} more processes"
+    seen = Caution(
+        "other-processes",
+        f"{more} of the program called operators too; the figures are of the process whose "
+        "operators took the longest",
+        "run the script as one process to see all operators",
+    )
+    return replace(most, cautions=(*most.cautions, seen))
+
+
+def _time_of(profile: OperatorProfile) -> float:
+    return sum(each.time_s.median for each in profile.operators if each.time_s is not None)
+
+
+def _no_operators(folder: Path, command: Sequence[str]) -> CannotMeasure:
+    """Return why a script has no operators, as far as it is known."""
+    what = f"cannot profile the operators of {command[0]!r}"
+    if failed := [path.read_text(encoding="utf-8") for path in folder.glob("*.failed")]:
+        reason = f"Ridgepoint does not work in the Python that runs it: {failed[0]}"
+        remedy = "install Ridgepoint there too: python -m pip install ridgepoint"
+        return CannotMeasure(what, reason=reason, remedy=remedy)
+    if list(folder.glob("*.profile")):
+        reason = "it imported PyTorch, but called none of its operators in the thread that did so"
+        return CannotMeasure(what, reason=reason, remedy=_IN_PYTHON)
+    found = [json.loads(path.read_bytes()) for path in folder.glob("*.imported")]
+    if not found:
+        return CannotMeasure(
+            what,
+            reason="no Python ran, or it was ended at once or by a signal (with the options -I, "
+            "-E and -S Python cannot be recorded)",
+            remedy="give a program of Python: ridgepoint run --operators -- python script.py",
+        )
+    libraries = [name for name in inside.LIBRARIES if any(name in names for names in found)]
+    if libraries:
+        reason = (
+            f"it imported {' and '.join(libraries)}, but not PyTorch, and of whole scripts only "
+            "operators of PyTorch can be seen"
+        )
+        return CannotMeasure(what, reason=reason, remedy=_IN_PYTHON)
+    return CannotMeasure(
+        what,
+        reason="it imported no library of arrays: neither PyTorch nor JAX nor NumPy",
+        remedy="measure it as a program, without --operators",
+    )

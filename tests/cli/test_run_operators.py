@@ -81,7 +81,9 @@ def test_report_document_and_tables_of_one_profile(cli, tmp_path):
     status, out, err = cli.run("--operators", "--", "true")
     assert (status, out) == (0, "")
     assert "aten.addmm" in err
-    status, out, err = cli.run("--operators", "--json", "--csv", f"{tmp_path}/tables/", "--", "true")
+    status, out, err = cli.run(
+        "--operators", "--json", "--csv", f"{tmp_path}/tables/", "--", "true"
+    )
     assert json.loads(out)["kind"] == "operator-report"
     assert (tmp_path / "tables" / "modules.csv").read_text().startswith("module,calls,time_s")
     status, out, _ = cli.run("--operators", "--csv", "-", "--table", "phases", "--", "true")

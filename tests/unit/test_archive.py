@@ -16,6 +16,7 @@ import pytest
 from cluster_inputs import CLUSTER
 from core_inputs import MACHINE, MEASUREMENT
 from full_disk import run_where_little_fits
+from operator_inputs import MLP
 
 from ridgepoint.core.documents import encode
 from ridgepoint.core.errors import ArchiveRefused, InvalidDocument, RidgepointError
@@ -53,11 +54,20 @@ CREATE TABLE record (
 );
 CREATE INDEX record_by_fingerprint ON record (fingerprint, id);
 """
+SCHEMA_2 = SCHEMA_1.replace("user_version = 1", "user_version = 2").replace(
+    "'measurement')", "'measurement', 'cluster')"
+)
 SCHEMAS = {
     1: SCHEMA_1,
-    2: SCHEMA_1.replace("user_version = 1", "user_version = 2").replace(
-        "'measurement')", "'measurement', 'cluster')"
-    ),
+    2: SCHEMA_2,
+    3: f"""{SCHEMA_2.replace("user_version = 2", "user_version = 3")}
+CREATE TABLE about (
+    id INTEGER PRIMARY KEY,
+    label TEXT CHECK (typeof(label) IN ('text', 'null')),
+    note TEXT CHECK (typeof(note) IN ('text', 'null')),
+    summary TEXT CHECK (typeof(summary) IN ('text', 'null'))
+);
+""",
 }
 
 
@@ -348,7 +358,7 @@ def schema_of(path):
         return other.execute("PRAGMA user_version").fetchone()[0]
 
 
-@pytest.mark.parametrize("schema", [1, 2])
+@pytest.mark.parametrize("schema", [1, 2, 3])
 def test_an_old_archive_is_read_as_it_is(path, schema):
     """Reading changes nothing in it; what an earlier version did not keep is unknown."""
     old_archive(path, schema)
@@ -362,7 +372,7 @@ def test_an_old_archive_is_read_as_it_is(path, schema):
     assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize("schema", [1, 2])
+@pytest.mark.parametrize("schema", [1, 2, 3])
 def test_an_old_archive_is_imported(path, schema):
     """And stays as it was; once imported, its records are not imported again."""
     old_archive(path, schema)
@@ -376,28 +386,31 @@ def test_an_old_archive_is_imported(path, schema):
     assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize("schema", [1, 2])
+@pytest.mark.parametrize("schema", [1, 2, 3])
 def test_an_old_archive_is_brought_up_to_date_when_it_is_written(path, schema):
-    """It takes clusters, names and notes then, with all its records, and is sound."""
+    """It takes clusters, operators, names and notes then, with all its records, and is sound."""
     old_archive(path, schema)
     with Archive(path) as archive:
         assert archive.keep_cluster(CLUSTER) == 3
+        assert archive.keep_operators(MLP, 1) == 4
         archive.set_label(2, "before")
 
-    assert schema_of(path) == 3
+    assert schema_of(path) == 4
     with Archive(path) as archive:
         assert [record.kind for record in archive.records()] == [
             "machine",
             "measurement",
             "cluster",
+            "operators",
         ]
+        assert archive.operators(4).operators == MLP.operators
         assert archive.machine(1) == MACHINE
         assert archive.measurement(archive.require("before").id) == MEASUREMENT
         assert archive.cluster(3) == CLUSTER
         assert archive.latest_machine("f00d") == (1, MACHINE)
 
 
-@pytest.mark.parametrize("schema", [1, 2])
+@pytest.mark.parametrize("schema", [1, 2, 3])
 def test_an_archive_that_was_being_brought_up_to_date_at_a_kill_is_as_it_was(path, schema):
     """The tables are made anew, pages are on the disk already, and then comes SIGKILL."""
     old_archive(path, schema)
@@ -408,7 +421,7 @@ from ridgepoint.kept.archive import Archive
 with Archive(sys.argv[1]) as archive:
     archive._file._opened().execute("PRAGMA cache_size = 1")
     with archive._file.writing() as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (3,)
+        assert connection.execute("PRAGMA user_version").fetchone() == (4,)
         for id in range(1000):
             connection.execute("INSERT INTO about (id, note) VALUES (?, ?)", (id, "x" * 1000))
         os.kill(os.getpid(), signal.SIGKILL)
@@ -421,7 +434,7 @@ with Archive(sys.argv[1]) as archive:
         assert archive.measurement(2) == MEASUREMENT
         assert schema_of(path) == schema
         assert archive.keep_machine(MACHINE) == 3
-    assert schema_of(path) == 3
+    assert schema_of(path) == 4
 
 
 def test_a_cluster_where_a_machine_is_meant_is_its_slowest_node(path):

@@ -256,7 +256,7 @@ def test_a_measurement_is_no_machine(archive, tmp_path):
     fields["machine"] = {**fields, "schema": 1}
     for key in ("kind", "schema", "machine"):
         fields["machine"].pop(key)
-    with pytest.raises(InvalidDocument, match="it is a measurement"):
+    with pytest.raises(InvalidDocument, match="it is a program"):
         read_record(json.dumps(fields).encode(), origin="x")
     with pytest.raises(RidgepointError, match="measured program"):
         machine_of(str(file), archive.path)

@@ -15,7 +15,7 @@ export interface PageDocument {
 
 export interface PageRecord {
   key: string;
-  kind: "measurement" | "machine" | "cluster" | "timing";
+  kind: "measurement" | "machine" | "cluster" | "timing" | "operators";
   name: string;
   label: string | null;
   note: string | null;
@@ -55,7 +55,7 @@ export type Tags = Readonly<Record<string, string>>;
 export interface Subject {
   key: string;
   name: string;
-  kind: "program" | "region" | "function" | "line" | "rank" | "machine" | "case";
+  kind: "program" | "region" | "function" | "line" | "rank" | "machine" | "case" | "operator";
   parent: string | null;
   /** Share of the time, from 0 to 1; null: unknown. */
   share: number | null;

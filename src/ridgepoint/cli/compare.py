@@ -170,7 +170,15 @@ def _require_one_kind(chosen: Sequence[Found]) -> str:
         If they are not alike.
     """
     from ridgepoint.core.measurement import Timing
+    from ridgepoint.models.operators import OperatorAnalysis
 
+    for one in chosen:
+        if isinstance(one.value, OperatorAnalysis):
+            raise RidgepointError(
+                f"cannot compare {one.title!r}",
+                reason="it holds the operators of a program",
+                remedy="show both, or export their tables with 'ridgepoint show --csv'",
+            )
     kinds = {
         one.title: "program" if isinstance(one.value, Timing | tuple) else "machine"
         for one in chosen

@@ -53,6 +53,7 @@ def command(
     with Archive(archive_path) as archive:
         record = found(archive, target)
     machine = None if machine_name is None else machine_of(machine_name, archive_path)
+    _refuse_operators(record)
     if not isinstance(record.value, tuple):
         _require_program(record.title, metric, machine)
     value = _bounded(record.value, machine)
@@ -87,6 +88,7 @@ def _bounded(value: Kept, machine: Machine | None) -> Kept:
 
 def _markdown(value: Kept, metric: Metric | None, *, title: str | None) -> str:
     from ridgepoint.core.machine import Machine
+    from ridgepoint.core.measured_cluster import MeasuredCluster
     from ridgepoint.core.measurement import Timing
     from ridgepoint.models.analysis import analyse
     from ridgepoint.models.diagnosis import Diagnosis
@@ -99,11 +101,13 @@ def _markdown(value: Kept, metric: Metric | None, *, title: str | None) -> str:
         return timing_markdown(value, title=title)
     if isinstance(value, Machine):
         return machine_markdown(value, title=title)
+    assert isinstance(value, MeasuredCluster)  # operators were refused
     return cluster_markdown(value, title=title)
 
 
 def _document(value: Kept, metric: Metric | None) -> dict[str, Any]:
     from ridgepoint.core.machine import Machine
+    from ridgepoint.core.measured_cluster import MeasuredCluster
     from ridgepoint.core.measurement import Timing
     from ridgepoint.models.analysis import analyse
     from ridgepoint.models.diagnosis import Diagnosis
@@ -115,7 +119,26 @@ def _document(value: Kept, metric: Metric | None) -> dict[str, Any]:
         return reports.timing_diagnosis_report(value)
     if isinstance(value, Machine):
         return reports.machine_diagnosis_report(value)
+    assert isinstance(value, MeasuredCluster)  # operators were refused
     return reports.cluster_diagnosis_report(value)
+
+
+def _refuse_operators(record: Found) -> None:
+    """Refuse a profile of operators, of which no instructions were counted.
+
+    Raises
+    ------
+    RidgepointError
+    """
+    from ridgepoint.core.errors import RidgepointError
+    from ridgepoint.models.operators import OperatorAnalysis
+
+    if isinstance(record.value, OperatorAnalysis):
+        raise RidgepointError(
+            f"cannot explain {record.title!r}",
+            reason="it holds the operators of a program, of which no instruction was counted",
+            remedy="'ridgepoint show' says what holds each operator back",
+        )
 
 
 def _require_program(title: str, metric: Metric | None, machine: Machine | None) -> None:

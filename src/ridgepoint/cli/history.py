@@ -119,8 +119,9 @@ def _program(one: Found) -> Program:
         return program(one.title, one.value)
     raise RidgepointError(
         f"cannot show the history of {one.title!r}",
-        reason="it is a machine, not a program",
-        remedy="compare machines with 'ridgepoint compare'",
+        reason="it is no program that was measured whole",
+        remedy="compare machines with 'ridgepoint compare', and show operators with "
+        "'ridgepoint show'",
     )
 
 

@@ -30,7 +30,7 @@ _AT_ONCE = 200
 @click.option("--all", "everything", is_flag=True, help="List every record.")
 @click.option(
     "--kind",
-    type=click.Choice(["machine", "measurement", "cluster"]),
+    type=click.Choice(["machine", "measurement", "cluster", "operators"]),
     help="List records of one kind.",
 )
 @click.option(
@@ -51,7 +51,7 @@ def command(
     as_json: bool,
     archive_path: Path | None,
 ) -> None:
-    """List the kept records (machines, clusters and measurements), oldest first."""
+    """List the kept records (machines, clusters, measurements and operators), oldest first."""
     from ridgepoint.core.collecting import not_collecting
     from ridgepoint.core.documents import report
     from ridgepoint.kept.archive import Archive

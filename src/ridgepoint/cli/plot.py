@@ -80,11 +80,21 @@ def command(
     machine alone is drawn with its roofs, and further machines beside it. Points that are given by
     --point or --points need no measurement; a table says what bounds them.
     """
+    from ridgepoint.cli.operator_output import draw_operators, operators_named
     from ridgepoint.kept.archive import Archive
 
     common.require_figure_endings(outputs)
     given = given_points(point_texts, point_files, metric)
     with Archive(archive_path) as archive:
+        operators = None if given or latency else operators_named(archive, targets, machine_names)
+        if operators is not None:
+            if miss_curve or metric or bandwidths or per_cycle or as_json:
+                raise click.UsageError(
+                    "--miss-curve, --work, --bandwidth, --per-cycle and --json do not "
+                    "apply to the operators of a program: 'ridgepoint show --json' prints them"
+                )
+            draw_operators(operators, outputs)
+            return
         machines, measurements = _kept(
             archive, targets, machine_names, of_machine=latency, is_given=bool(given)
         )

@@ -50,8 +50,14 @@ def run_operators(options: RunOptions) -> int:
             bounding.measure()
         shown.close()
         analysis = analyse_operators(profile, bounding.machine)
-        show_operators(analysis, as_json=options.as_json, plot=not options.no_plot, stderr=True)
-        write_operators(analysis, options.outputs)
+        with common.keeping(
+            lambda: archive.keep_operators(
+                profile, bounding.id, label=options.label, note=options.note
+            ),
+            options.label,
+        ):
+            show_operators(analysis, as_json=options.as_json, plot=not options.no_plot, stderr=True)
+            write_operators(analysis, options.outputs)
     return _status(profile)
 
 

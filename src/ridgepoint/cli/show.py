@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ridgepoint.cli import common, completing
-from ridgepoint.cli.tables import OF_MACHINE, OF_RUN, beside, tables_option
+from ridgepoint.cli.tables import OF_MACHINE, OF_OPERATORS, OF_RUN, beside, tables_option
 from ridgepoint.cli.view_options import (
     Viewing,
     bandwidth_option,
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     help="Also show in full the cautions that could not change a verdict.",
 )
 @common.json_option
-@tables_option(*OF_RUN, *OF_MACHINE, main="parts, ceilings or network")
+@tables_option(*OF_RUN, *OF_OPERATORS, *OF_MACHINE, main="parts, operators, ceilings or network")
 @common.archive_option
 def command(
     *,
@@ -65,7 +65,8 @@ def command(
     with --cores or --work is shown by them again.
     """
     from ridgepoint.core.documents import report
-    from ridgepoint.core.measurement import Timing
+    from ridgepoint.core.machine import Machine
+    from ridgepoint.core.measured_cluster import MeasuredCluster
     from ridgepoint.kept.archive import Archive
     from ridgepoint.kept.lookup import kept, machine_of
 
@@ -81,8 +82,9 @@ def command(
             ),
             every_caution=every_caution,
         )
+    kept_values = [shown.on_machine(value) for value in kept_values]
     for value in kept_values:
-        if not isinstance(value, Timing | tuple):
+        if isinstance(value, Machine | MeasuredCluster):
             shown.require_machine(value.name)
     with beside(lambda: _tables(targets, kept_values, shown)) as is_shown:
         if as_json and len(kept_values) > 1:
@@ -124,6 +126,36 @@ class _Shown:
         chosen = machine if self.machine is None else machine_for(measurement, self.machine)
         return analyse(measurement, chosen, metric=self.metric)
 
+    def on_machine(self, value: Kept) -> Kept:
+        """Return operators on the machine that is asked for; all else as it is."""
+        from ridgepoint.models.operators import OperatorAnalysis, analyse_operators
+
+        if not isinstance(value, OperatorAnalysis):
+            return value
+        self.require_plain()
+        return value if self.machine is None else analyse_operators(value.profile, self.machine)
+
+    def require_plain(self) -> None:
+        """Refuse options of counted programs for operators.
+
+        Raises
+        ------
+        click.BadParameter
+        """
+        viewing = self.viewing
+        given = {
+            "--work": self.metric is not None,
+            "--bandwidth": bool(viewing.bandwidths),
+            "--per-cycle": viewing.per_cycle,
+            "a second --machine": bool(viewing.others),
+        }
+        for option, is_given in given.items():
+            if is_given:
+                raise click.BadParameter(
+                    f"{option} does not apply to the operators of a program",
+                    param_hint=f"'{option.split()[-1]}'",
+                )
+
     def require_machine(self, name: str) -> None:
         """Refuse options of programs for a machine or a cluster, which has ceilings of all kinds.
 
@@ -152,10 +184,14 @@ def _document(value: Kept, shown: _Shown) -> dict[str, Any]:
     from ridgepoint.core.documents import to_fields
     from ridgepoint.core.machine import Machine
     from ridgepoint.core.measurement import Timing
+    from ridgepoint.models.operators import OperatorAnalysis
+    from ridgepoint.show.operators_report import operators_report
     from ridgepoint.show.report import machine_fields, report, timing_report
 
     if isinstance(value, Timing):
         return timing_report(value)
+    if isinstance(value, OperatorAnalysis):
+        return operators_report(value)
     if not isinstance(value, tuple):
         return machine_fields(value) if isinstance(value, Machine) else to_fields(value)
     return report(shown.analysis(*value), shown.viewing.others)
@@ -175,11 +211,15 @@ def _tables(targets: Sequence[str], values: Sequence[Kept], shown: _Shown) -> tu
 def _tables_of(value: Kept, shown: _Shown) -> tuple[Table, ...]:
     from ridgepoint.core.machine import Machine
     from ridgepoint.core.measurement import Timing
+    from ridgepoint.models.operators import OperatorAnalysis
     from ridgepoint.show.data_tables.machine import cluster_tables, machine_tables
+    from ridgepoint.show.data_tables.operators import operators_tables
     from ridgepoint.show.data_tables.run import run_tables, timing_tables
 
     if isinstance(value, Timing):
         return timing_tables(value)
+    if isinstance(value, OperatorAnalysis):
+        return operators_tables(value)
     if isinstance(value, tuple):
         return run_tables(shown.analysis(*value))
     return machine_tables(value) if isinstance(value, Machine) else cluster_tables(value)
@@ -188,13 +228,18 @@ def _tables_of(value: Kept, shown: _Shown) -> tuple[Table, ...]:
 def _show(value: Kept, shown: _Shown) -> None:
     """Print a measurement, a machine or a cluster for a reader."""
     from ridgepoint.cli.cluster_output import show_cluster
+    from ridgepoint.cli.operator_output import show_operators
     from ridgepoint.cli.output import show_machine, show_run
     from ridgepoint.cli.timings import show_timing
     from ridgepoint.core.measured_cluster import MeasuredCluster
     from ridgepoint.core.measurement import Timing
+    from ridgepoint.models.operators import OperatorAnalysis
 
     if isinstance(value, Timing):
         show_timing(value, as_json=False)
+        return
+    if isinstance(value, OperatorAnalysis):
+        show_operators(value, as_json=False, plot=True)
         return
     if isinstance(value, tuple):
         show_run(

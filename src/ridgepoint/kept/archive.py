@@ -19,6 +19,7 @@ from ridgepoint.core.errors import InvalidDocument
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measured_cluster import MeasuredCluster
 from ridgepoint.core.measurement import Measurement, Timing
+from ridgepoint.core.operators import OperatorProfile
 from ridgepoint.kept.archive_content import insert
 from ridgepoint.kept.archive_file import default_path, require_writable
 from ridgepoint.kept.archive_reading import ArchivePath, ArchiveReading
@@ -107,16 +108,24 @@ class Archive(ArchiveReading):
         label, note : str or None
             Name of the record, and a remark about it; None: none.
         """
-        name = command_text(measurement)
-        summary = None
-        # A damaged machine prevents the summary but not the measurement.
-        with suppress(InvalidDocument):
-            machine = None if machine_id is None else self.machine(machine_id)
-            summary = msgspec.json.encode(summary_of(measurement, machine)).decode()
-        facts: _Facts = ("measurement", name, None, machine_id)
+        summary = self._summary(measurement, machine_id)
+        facts: _Facts = ("measurement", command_text(measurement), None, machine_id)
         if isinstance(measurement, Measurement):
             measurement = condensed(measurement)
         return self._keep(facts, encode(measurement), label, note, summary)
+
+    def keep_operators(
+        self,
+        profile: OperatorProfile,
+        machine_id: int | None,
+        *,
+        label: str | None = None,
+        note: str | None = None,
+    ) -> int:
+        """Keep the operators of a program and return their id: see `keep_measurement`."""
+        facts: _Facts = ("operators", command_text(profile), None, machine_id)
+        summary = self._summary(profile, machine_id)
+        return self._keep(facts, encode(profile), label, note, summary)
 
     def set_label(self, id: int, label: str | None) -> None:
         """Rename a record; None: remove its name."""
@@ -194,6 +203,15 @@ class Archive(ArchiveReading):
         written = (kind, created, name, fingerprint, machine_id)
         with self._file.writing() as connection:
             return insert(connection, written, document, label=label, note=note, summary=summary)
+
+    def _summary(
+        self, measured: Measurement | Timing | OperatorProfile, machine_id: int | None
+    ) -> str | None:
+        # A damaged machine prevents the summary but not the record.
+        with suppress(InvalidDocument):
+            machine = None if machine_id is None else self.machine(machine_id)
+            return msgspec.json.encode(summary_of(measured, machine)).decode()
+        return None
 
     def _say(self, id: int, column: Literal["label", "note"], text: str | None) -> None:
         self.record(id)

@@ -1,8 +1,9 @@
 """The file of an archive: its tables, its existence, and why it may be unusable, in plain words.
 
 Schema 2 keeps clusters too. Schema 3 keeps descriptions of records (names, notes, results in
-short) and compressed documents. An older archive is read as it is, and brought up to date
-when something is written to it, within the same transaction.
+short) and compressed documents. Schema 4 keeps the operators of programs too. An older archive is
+read as it is, and brought up to date when something is written to it, within the same
+transaction.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ import platformdirs
 
 from ridgepoint.core.errors import ArchiveRefused, reason_of
 
-SCHEMA = 3
+SCHEMA = 4
 """Of the tables; a document inside has a schema of its own."""
 
 _TWO_KINDS = "'machine', 'measurement'"
-_KINDS = f"{_TWO_KINDS}, 'cluster'"
+_THREE_KINDS = f"{_TWO_KINDS}, 'cluster'"
+_KINDS = f"{_THREE_KINDS}, 'operators'"
 
 
 def _records(kinds: str) -> tuple[str, str]:
@@ -51,22 +53,30 @@ _ABOUT = """CREATE TABLE about (
 
 TABLES = {
     1: _records(_TWO_KINDS),
-    2: _records(_KINDS),
-    3: (*_records(_KINDS), _ABOUT),
+    2: _records(_THREE_KINDS),
+    3: (*_records(_THREE_KINDS), _ABOUT),
+    4: (*_records(_KINDS), _ABOUT),
 }
 """By schema."""
 
-MIGRATIONS = {
-    2: (
+
+def _with_more_kinds(schema: int) -> tuple[str, ...]:
+    """Return what makes the table of records anew, as it is in a schema."""
+    return (
         "DROP INDEX record_by_fingerprint",
-        "ALTER TABLE record RENAME TO record_1",
-        TABLES[2][0],
-        "INSERT INTO record SELECT * FROM record_1",
-        "DROP TABLE record_1",
-        TABLES[2][1],
-        "PRAGMA user_version = 2",
-    ),
+        f"ALTER TABLE record RENAME TO record_{schema - 1}",
+        TABLES[schema][0],
+        f"INSERT INTO record SELECT * FROM record_{schema - 1}",
+        f"DROP TABLE record_{schema - 1}",
+        TABLES[schema][1],
+        f"PRAGMA user_version = {schema}",
+    )
+
+
+MIGRATIONS = {
+    2: _with_more_kinds(2),
     3: (_ABOUT, "PRAGMA user_version = 3"),
+    4: _with_more_kinds(4),
 }
 """What makes an archive of the schema before one of this, within one transaction."""
 

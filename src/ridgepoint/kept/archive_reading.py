@@ -15,6 +15,7 @@ from ridgepoint.core.errors import ArchiveRefused
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measured_cluster import MeasuredCluster
 from ridgepoint.core.measurement import Measurement, Timing
+from ridgepoint.core.operators import OperatorProfile
 from ridgepoint.kept.archive_connection import ArchiveConnection
 from ridgepoint.kept.archive_content import FACTS, unpacked
 from ridgepoint.kept.archive_file import default_path
@@ -63,7 +64,7 @@ class ArchiveReading:
 
         Parameters
         ----------
-        kind : {"machine", "measurement", "cluster"} or None
+        kind : {"machine", "measurement", "cluster", "operators"} or None
             None: every kind.
         last : int or None
             How many at most, the last ones; None: all.
@@ -133,7 +134,7 @@ class ArchiveReading:
         text : str
             A number is always that of a record; if several records have one name, the last is
             returned.
-        kinds : sequence of {"machine", "measurement", "cluster"}
+        kinds : sequence of {"machine", "measurement", "cluster", "operators"}
             Accepted kinds of a record found by name; empty: any.
 
         Raises
@@ -219,6 +220,18 @@ class ArchiveReading:
         if kind_of(document) == "timing":
             return decode(document, Timing, origin=origin)
         return decode(document, Measurement, origin=origin)
+
+    def operators(self, id: int) -> OperatorProfile:
+        """Return the kept operators of a program.
+
+        Raises
+        ------
+        ArchiveRefused
+            If this id is not that of operators.
+        InvalidDocument
+            If this record is damaged, or of a newer schema.
+        """
+        return self._value("operators", OperatorProfile, id)
 
     def latest_machine(self, fingerprint: str) -> tuple[int, Machine] | None:
         """Return the last machine kept with a fingerprint, and its id; None if there is none.

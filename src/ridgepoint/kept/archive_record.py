@@ -12,9 +12,13 @@ import msgspec
 from ridgepoint.core.documents import legible
 from ridgepoint.core.errors import RidgepointError
 from ridgepoint.core.measurement import Measurement, Timing
+from ridgepoint.core.operators import OperatorProfile
 from ridgepoint.models.summary import Summary
 
-Kind = Literal["machine", "measurement", "cluster"]
+Kind = Literal["machine", "measurement", "cluster", "operators"]
+
+PROGRAMS: tuple[Kind, ...] = ("measurement", "operators")
+"""Kinds that a machine bounds."""
 
 MACHINES: tuple[Kind, ...] = ("machine", "cluster")
 """Kinds that bound a measurement: of a cluster its slowest node does."""
@@ -36,19 +40,19 @@ class Record:
     Parameters
     ----------
     id : int
-    kind : {"machine", "measurement", "cluster"}
+    kind : {"machine", "measurement", "cluster", "operators"}
     created : str
         When it was kept, ISO 8601, UTC.
     name : str
         Name of the machine or the cluster, or the command as a shell takes it.
     machine_id : int or None
-        For a measurement, the record of the machine that bounded it; None: none did.
+        For a measurement or operators, the record of the machine that bounded it; None: none did.
     label : str or None
         Name that a user gave it; None: none.
     note : str or None
         A user's remark about it; None: none.
     summary : Summary or None
-        For a measurement, its result in short; None: an earlier version kept it.
+        For a measurement or operators, the result in short; None: an earlier version kept it.
     """
 
     id: int
@@ -61,8 +65,10 @@ class Record:
     summary: Summary | None = None
 
 
-def command_text(measured: Measurement | Timing) -> str:
+def command_text(measured: Measurement | Timing | OperatorProfile) -> str:
     """Return the command of a measured program as a shell takes it: the name of its record."""
+    if isinstance(measured, OperatorProfile):
+        return legible(measured.program)
     return legible(shlex.join(measured.command))
 
 

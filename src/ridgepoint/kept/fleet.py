@@ -139,7 +139,7 @@ def _counted(archive: Archive, name: str) -> tuple[Measurement, Machine | None]:
     if not isinstance(value, tuple):
         raise RidgepointError(
             f"cannot bound {name!r} on machines",
-            reason="it is a machine",
+            reason="it is no program that was counted",
             remedy="give the record of a program; see 'ridgepoint list --kind measurement'",
         )
     return value

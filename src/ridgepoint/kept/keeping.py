@@ -7,34 +7,45 @@ from dataclasses import replace
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measured_cluster import MeasuredCluster
 from ridgepoint.core.measurement import Asked, Measurement, Timing
+from ridgepoint.core.operators import OperatorProfile
 from ridgepoint.kept.archive import Archive, ArchivePath
 from ridgepoint.kept.archive_record import Kind, Record, require_label
 from ridgepoint.kept.archive_refusals import not_counted
-from ridgepoint.kept.lookup import is_path, kept, last_record
+from ridgepoint.kept.lookup import Kept as Found
+from ridgepoint.kept.lookup import is_path, kept, kept_record, last_record
 from ridgepoint.models.analysis import place
 from ridgepoint.models.distributed import machine_for
+from ridgepoint.models.operators import OperatorAnalysis
 from ridgepoint.models.placement import Placement
 
-Kept = Machine | MeasuredCluster | Measurement | Placement
+Kept = Machine | MeasuredCluster | Measurement | Placement | OperatorAnalysis
 """What an archive gives back."""
 
 
 def keep(
-    result: Machine | MeasuredCluster | Measurement | Placement,
+    result: Machine
+    | MeasuredCluster
+    | Measurement
+    | Placement
+    | OperatorProfile
+    | OperatorAnalysis,
     *,
     machine: Machine | None = None,
     label: str | None = None,
     note: str | None = None,
     archive: ArchivePath = None,
 ) -> int:
-    """Keep a result and return its number: once this returns, it is on the disk.
+    r"""Keep a result and return its number: once this returns, it is on the disk.
 
     Parameters
     ----------
-    result : Machine, MeasuredCluster, Measurement or Placement
-        A placement is kept as its measurement, with its machine.
+    result : Machine, MeasuredCluster, Measurement, Placement, OperatorProfile or \
+            OperatorAnalysis
+        A placement is kept as its measurement, with its machine, and an analysis of operators as
+        their profile, with its machine.
     machine : Machine or None
-        Machine that bounds a measurement; it is kept too, unless it already is. None: none does.
+        Machine that bounds a measurement or operators; it is kept too, unless it already is. None:
+        none does.
     label : str or None
         Name by which `load` and the command line find it.
     note : str or None
@@ -60,21 +71,28 @@ def keep(
         result, machine = placed.measurement, placed.machine
         if placed.metric != result.metric:
             result = replace(result, asked=replace(result.asked or Asked(), metric=placed.metric))
-    if machine is not None and not isinstance(result, Measurement):
-        raise ValueError("machine= applies only to a measurement, which it bounds")
+    if isinstance(result, OperatorAnalysis):
+        analysed = result
+        if (machine or analysed.machine) != analysed.machine:
+            raise ValueError("an analysis of operators is kept with its own machine")
+        result, machine = analysed.profile, analysed.machine
+    if machine is not None and not isinstance(result, Measurement | OperatorProfile):
+        raise ValueError("machine= applies only to a measurement or operators, which it bounds")
     with Archive(archive) as opened:
         if isinstance(result, Machine):
             return opened.keep_machine(result, label=label, note=note)
         if isinstance(result, MeasuredCluster):
             return opened.keep_cluster(result, label=label, note=note)
-        if not isinstance(result, Measurement):
+        if not isinstance(result, Measurement | OperatorProfile):
             raise TypeError(
-                "result must be a Machine, MeasuredCluster, Measurement or Placement, "
-                f"got {type(result).__name__}"
+                "result must be a Machine, MeasuredCluster, Measurement, Placement, "
+                f"OperatorProfile or OperatorAnalysis, got {type(result).__name__}"
             )
         if label is not None:
             require_label(label)  # before the machine is kept
         machine_id = None if machine is None else keep_once(opened, machine)
+        if isinstance(result, OperatorProfile):
+            return opened.keep_operators(result, machine_id, label=label, note=note)
         return opened.keep_measurement(result, machine_id, label=label, note=note)
 
 
@@ -83,7 +101,7 @@ def kept_records(kind: Kind | None = None, *, archive: ArchivePath = None) -> li
 
     Parameters
     ----------
-    kind : {"machine", "measurement", "cluster"} or None
+    kind : {"machine", "measurement", "cluster", "operators"} or None
         Kind of the records; None: every kind.
     archive : Path or str or None
         Path of the archive; None: the archive in use.
@@ -106,7 +124,7 @@ def load(id: int | str | None = None, *, archive: ArchivePath = None) -> Kept:
 
     Returns
     -------
-    Machine, MeasuredCluster, Measurement or Placement
+    Machine, MeasuredCluster, Measurement, Placement or OperatorAnalysis
         A measurement kept with a machine is returned as a `Placement` on it, with the cores and the
         unit of work that were asked for; its `measurement` and `machine` are the kept ones.
 
@@ -128,6 +146,8 @@ def load(id: int | str | None = None, *, archive: ArchivePath = None) -> Kept:
             return opened.machine(record.id)
         if record.kind == "cluster":
             return opened.cluster(record.id)
+        if record.kind == "operators":
+            return _loaded(kept_record(opened, record))
         measurement = opened.measurement(record.id)
         if record.machine_id is None:
             return measurement
@@ -135,7 +155,7 @@ def load(id: int | str | None = None, *, archive: ArchivePath = None) -> Kept:
         return place(measurement, machine)
 
 
-def _loaded(value: Machine | MeasuredCluster | Timing | tuple[Measurement, Machine | None]) -> Kept:
+def _loaded(value: Found) -> Kept:
     """Return what a file holds as `load` returns what the archive holds."""
     if isinstance(value, Timing):
         raise not_counted(value, "a file", "'ridgepoint show'")

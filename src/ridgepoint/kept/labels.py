@@ -20,7 +20,7 @@ def kept_labels(path: Path | None = None, kinds: Collection[str] = ()) -> list[t
     ----------
     path : Path or None
         The archive; None: the one in use.
-    kinds : collection of {"machine", "measurement", "cluster"}
+    kinds : collection of {"machine", "measurement", "cluster", "operators"}
         Of these kinds; empty: of any.
 
     Returns

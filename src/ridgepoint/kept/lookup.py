@@ -11,27 +11,30 @@ from ridgepoint.core.errors import ArchiveRefused, RidgepointError
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measured_cluster import MeasuredCluster
 from ridgepoint.core.measurement import Measurement, Timing
+from ridgepoint.core.operators import OperatorProfile
 from ridgepoint.kept.archive import Archive
-from ridgepoint.kept.archive_record import MACHINES, Kind, Record
+from ridgepoint.kept.archive_record import MACHINES, PROGRAMS, Kind, Record
 from ridgepoint.kept.archive_refusals import not_counted
 from ridgepoint.kept.portable import Portable, content_of, described, one_node, read_record
 from ridgepoint.models.given_machine import given_machine, is_per_cycle, looks_given
+from ridgepoint.models.operators import OperatorAnalysis, analyse_operators
 from ridgepoint.published.machines import names, opened
 
-Kept = Machine | MeasuredCluster | Timing | tuple[Measurement, Machine | None]
-"""What can be shown; a measurement with the machine that bounds it, if there is one."""
+Kept = Machine | MeasuredCluster | Timing | tuple[Measurement, Machine | None] | OperatorAnalysis
+"""What can be shown; a program with the machine that bounds it, if there is one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What a user named, with all that is said about it.
+    r"""What a user named, with all that is said about it.
 
     Parameters
     ----------
     title : str
         The record's name, or else the command, or the machine's own name. Among several that are
         named together (`ridgepoint.kept.selecting`), what tells it from the others.
-    value : Machine, MeasuredCluster, Timing, or tuple of Measurement and Machine or None
+    value : Machine, MeasuredCluster, Timing, tuple of Measurement and Machine or None, or \
+            OperatorAnalysis
     record : Record or None
         Kind, date, label and note; of a record in a file the number is 0. None: a machine or a
         cluster from elsewhere.
@@ -137,6 +140,9 @@ def kept_record(archive: Archive, record: Record) -> Kept:
         return archive.machine(record.id)
     if record.kind == "cluster":
         return archive.cluster(record.id)
+    if record.kind == "operators":
+        bounding = None if record.machine_id is None else archive.machine(record.machine_id)
+        return analyse_operators(archive.operators(record.id), bounding)
     measured = archive.measured(record.id)
     if isinstance(measured, Timing):
         return measured
@@ -312,6 +318,38 @@ def measurement_of_file(text: str) -> tuple[Measurement, Machine] | None:
     return value[0], value[1]
 
 
+def operators_of(archive: Archive, text: str | None) -> OperatorAnalysis | None:
+    """Return the operators that a user names, with the machine that bounds them.
+
+    Parameters
+    ----------
+    archive : Archive
+    text : str or None
+        A number or a name in the archive, or the path of a file. None: the last program, whatever
+        was kept of it.
+
+    Returns
+    -------
+    OperatorAnalysis or None
+        None: it names something else.
+    """
+    value: Kept | None = None
+    if text is not None and is_elsewhere(text):
+        portable = _record_of_file(text)
+        if portable is not None and portable.kind == "operators":
+            value = _value_of(portable)
+    else:
+        record = _last_program(archive) if text is None else archive.find(text)
+        if record is not None and record.kind == "operators":
+            value = kept_record(archive, record)
+    return value if isinstance(value, OperatorAnalysis) else None
+
+
+def _last_program(archive: Archive) -> Record | None:
+    last = [record for kind in PROGRAMS for record in archive.records(kind, last=1)]
+    return max(last, key=lambda one: one.id, default=None)
+
+
 def _unbounded(what: object) -> ArchiveRefused:
     return ArchiveRefused(
         f"cannot bound measurement {what}",
@@ -323,6 +361,9 @@ def _unbounded(what: object) -> ArchiveRefused:
 def _value_of(portable: Portable) -> Kept:
     """Return the content of a record's file; for a measurement with the machine beside it."""
     content = content_of(portable)
+    if isinstance(content, OperatorProfile):
+        bounding = None if portable.machine is None else one_node(portable.machine)
+        return analyse_operators(content, bounding)
     if not isinstance(content, Measurement):
         return content
     if portable.machine is None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ridgepoint.core.errors import InvalidDocument
 from ridgepoint.kept.archive_content import FACTS, insert, unpacked
-from ridgepoint.kept.archive_record import LONGEST_LABEL, Kind
+from ridgepoint.kept.archive_record import LONGEST_LABEL, PROGRAMS, Kind
 from ridgepoint.kept.portable import Portable, digest_of
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Merged:
     ----------
     id : int
         Its number here.
-    kind : {"machine", "measurement", "cluster"}
+    kind : {"machine", "measurement", "cluster", "operators"}
     name : str
         Name of the machine or the cluster, or the command as a shell takes it.
     origin : str
@@ -207,4 +207,4 @@ class _Merging:
 
 def _key(kind: str, name: str, created: str) -> _Key:
     # A machine may have been kept in several archives, at different times.
-    return kind, name, created if kind == "measurement" else None
+    return kind, name, created if kind in PROGRAMS else None

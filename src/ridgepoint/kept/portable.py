@@ -23,19 +23,28 @@ from ridgepoint.core.errors import InvalidDocument, RidgepointError
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measured_cluster import MeasuredCluster
 from ridgepoint.core.measurement import Measurement, Timing
-from ridgepoint.kept.archive_record import Kind, Record, command_text, record_of, require_label
+from ridgepoint.core.operators import OperatorProfile
+from ridgepoint.kept.archive_record import (
+    PROGRAMS,
+    Kind,
+    Record,
+    command_text,
+    record_of,
+    require_label,
+)
 from ridgepoint.models.summary import summary_of
 
 _REMEDY = "give a file written by 'ridgepoint export'"
 _EXACT = 2.0**53
 """Up to it a float holds every whole number."""
 
-Content = Machine | MeasuredCluster | Measurement | Timing
+Content = Machine | MeasuredCluster | Measurement | Timing | OperatorProfile
 _CONTENTS: dict[str, tuple[Kind, type[Content]]] = {
     "machine": ("machine", Machine),
     "cluster": ("cluster", MeasuredCluster),
     "measurement": ("measurement", Measurement),
     "timing": ("measurement", Timing),
+    "operators": ("operators", OperatorProfile),
 }
 """Kind of the record, and class, by the kind of a document."""
 
@@ -46,7 +55,7 @@ class Portable:
 
     Parameters
     ----------
-    kind : {"machine", "measurement", "cluster"}
+    kind : {"machine", "measurement", "cluster", "operators"}
     created : str
         When it was kept, ISO 8601, UTC.
     name : str
@@ -115,7 +124,8 @@ class RecordFile:
     digest : str
         Checksum of the content; see `digest_of`.
     document : dict
-        The content: a document of kind ``machine``, ``cluster``, ``measurement`` or ``timing``.
+        The content: a document of kind ``machine``, ``cluster``, ``measurement``, ``timing`` or
+        ``operators``.
     label, note : str or None
         Name that a user gave it, and remark about it; None: none.
     machine : Machinery or None
@@ -219,10 +229,10 @@ def read_record(document: bytes, *, origin: str) -> Portable:
     machine = None
     if file.machine is not None:
         machine = _read(file.machine, f"the machine of {origin}", origin, None)
-        if machine.kind == "measurement":
-            raise _refused(f"the machine of {origin}", "it is a measurement", _REMEDY)
+        if machine.kind in PROGRAMS:
+            raise _refused(f"the machine of {origin}", "it is a program", _REMEDY)
     record = _read(file, origin, origin, machine)
-    if machine is not None and record.kind != "measurement":
+    if machine is not None and record.kind not in PROGRAMS:
         raise _refused(origin, f"a {record.kind} is not bounded by a machine", _REMEDY)
     return record
 
@@ -274,13 +284,16 @@ def _portable(
     machine: Portable | None = None,
 ) -> Portable:
     summary = None
-    if isinstance(value, Measurement | Timing):
+    if isinstance(value, Measurement | Timing | OperatorProfile):
         bounding = None if machine is None else one_node(machine)
         summary = msgspec.json.encode(summary_of(value, bounding)).decode()
+        name = command_text(value)
+    else:
+        name = value.name
     return Portable(
         kind=_CONTENTS[kind_of(document) or ""][0],
         created=created,
-        name=command_text(value) if isinstance(value, Measurement | Timing) else value.name,
+        name=name,
         fingerprint=value.fingerprint if isinstance(value, Machine) else None,
         document=document,
         origin=origin,

@@ -19,7 +19,7 @@ def _key(resource: Resource) -> str:
 
 RECORDS = (
     count("id", "Number of the record."),
-    text("kind", "machine, cluster or measurement."),
+    text("kind", "machine, cluster, measurement or operators."),
     text("created", "When it was kept, ISO 8601, UTC."),
     text("name", "The machine, the cluster or the command."),
     text("label", "Name that a user gave it."),
@@ -43,7 +43,7 @@ RECORDS = (
 
 MERGED = (
     count("id", "Number of the record here."),
-    text("kind", "machine, cluster or measurement."),
+    text("kind", "machine, cluster, measurement or operators."),
     text("name", "The machine, the cluster or the command."),
     text("origin", "Where it comes from."),
     flag("is_new", "Whether it was kept now; false: it was here already."),

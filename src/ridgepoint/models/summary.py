@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measurement import Measurement, Timing
+from ridgepoint.core.operators import OperatorProfile
 from ridgepoint.core.resources import RESOURCES
 from ridgepoint.models.work import Metric
 
@@ -41,17 +42,21 @@ class Summary:
     options: tuple[str, ...] = ()
 
 
-def summary_of(measurement: Measurement | Timing, machine: Machine | None) -> Summary:
+def summary_of(
+    measurement: Measurement | Timing | OperatorProfile, machine: Machine | None
+) -> Summary:
     """Return the summary of a measurement.
 
     Parameters
     ----------
-    measurement : Measurement or Timing
+    measurement : Measurement, Timing or OperatorProfile
     machine : Machine or None
         One node of the machine on which it ran; None: nothing bounds it.
     """
     if isinstance(measurement, Timing):
         return Summary(runtime_s=measurement.timed.runtime_s.median, work_by_resource={})
+    if isinstance(measurement, OperatorProfile):
+        return _of_operators(measurement, machine)
     # The archive knows this class whenever it is opened; all models are needed only here.
     from ridgepoint.models.analysis import place
     from ridgepoint.models.distributed import machine_for
@@ -73,4 +78,22 @@ def summary_of(measurement: Measurement | Timing, machine: Machine | None) -> Su
         efficiency=None if placed is None else placed.efficiency,
         selected=measurement.counted.selected,
         options=() if asked is None else asked.options,
+    )
+
+
+def _of_operators(profile: OperatorProfile, machine: Machine | None) -> Summary:
+    """Return the time of a program, and what bounds most of its operators' time."""
+    from ridgepoint.models.operators import analyse_operators
+
+    whole, timed = analyse_operators(profile, machine).whole, profile.timed
+    amounts = {} if whole.demand is None else whole.demand.amounts
+    return Summary(
+        runtime_s=None if timed is None else timed.runtime_s.median,
+        work_by_resource={
+            name: float(amount)
+            for name, amount in amounts.items()
+            if RESOURCES[name].path == "compute"
+        },
+        binding=None if whole.bound is None else str(whole.bound.binding),
+        efficiency=whole.efficiency,
     )

@@ -110,6 +110,14 @@ def reached_by(group: OperatorGroup) -> str:
     return f"{percent(group.efficiency)} of {limit}{above}"
 
 
+def least_there(group: OperatorGroup) -> str:
+    """Return the least time of operators on a machine that did not run them, and what limits it."""
+    limit = limit_of_group(group)
+    if group.bound is None:
+        return UNKNOWN
+    return f"{format_si(float(group.bound.time_s), 's', digits=3)}, {limit}" if limit else NOTHING
+
+
 def _asks(group: OperatorGroup) -> bool:
     return group.demand is not None and any(map(float, group.demand.amounts.values()))
 

@@ -7,6 +7,7 @@ import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from ridgepoint.core.bound import Bound
 from ridgepoint.core.caution import Caution
@@ -14,8 +15,6 @@ from ridgepoint.core.estimate import Estimate, quotient
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.operators import Asked, Operator, OperatorProfile
 from ridgepoint.core.presenting import Presentable
-from ridgepoint.models.advice.subject import Advice
-from ridgepoint.models.operators.advice import operator_advice
 from ridgepoint.models.operators.doubts import operator_doubts
 from ridgepoint.models.operators.least import is_work, least_demand, least_time
 from ridgepoint.models.operators.placed import (
@@ -34,6 +33,9 @@ from ridgepoint.models.operators.placed import (
 )
 from ridgepoint.models.operators.verdict import operator_verdict
 from ridgepoint.models.thresholds import ABOVE_ROOF, NEAR
+
+if TYPE_CHECKING:
+    from ridgepoint.models.advice.subject import Advice
 
 __all__ = [
     "OperatorAnalysis",
@@ -199,6 +201,9 @@ class OperatorAnalysis(Presentable):
     @cached_property
     def advice(self) -> tuple[Advice, ...]:
         """What to do next, the largest gain for the program first."""
+        # Other advice comes with it, and whoever only lists records needs none.
+        from ridgepoint.models.operators.advice import operator_advice
+
         return operator_advice(self)
 
     @property

@@ -25,6 +25,7 @@ from ridgepoint.show.charts.roof_lines import (
     roof_lines,
 )
 from ridgepoint.show.operators_text import (
+    least_there,
     libraries_of,
     reached_by,
     shown_operator,
@@ -52,6 +53,7 @@ class _Point:
     intensity: float
     rate: float
     is_timed: bool
+    subject: str
 
 
 def operators_chart(analysis: OperatorAnalysis) -> Chart:
@@ -115,6 +117,11 @@ def operators_chart(analysis: OperatorAnalysis) -> Chart:
     )
 
 
+def subject_of(index: int) -> str:
+    """Return the key on a page of what is alike, by its number in `OperatorAnalysis.alike`."""
+    return f"operator/{index}"
+
+
 def _kinds(groups: Sequence[OperatorGroup]) -> list[str]:
     """Return the families of operators, those of most time first."""
     share: dict[str, float] = {}
@@ -129,14 +136,15 @@ def _points(
 ) -> list[_Point]:
     """Return the operators that have a place: measured, or at their roof if they were not timed."""
     libraries, points = libraries_of(analysis.profile), []
-    for group in groups:
+    for index, group in enumerate(groups):
         if group.has_unknown or not group.intensity or group.bound is None:
             continue
-        rate = None if group.performance is None else group.performance.median
+        is_timed = group.time_s is not None and not analysis.is_elsewhere
+        rate = group.performance.median if is_timed and group.performance is not None else None
         least_s = float(group.bound.time_s)
         if group.share is not None and group.share < _LEAST_SHARE:
             continue
-        if rate is None and group.time_s is None and least_s:
+        if not is_timed and least_s:
             rate = float(group.bound.work) / least_s
         if rate is None:
             continue
@@ -147,7 +155,8 @@ def _points(
                 ink=kinds.index(group.operators[0].operator.asked.kind),
                 intensity=group.intensity,
                 rate=rate,
-                is_timed=group.time_s is not None,
+                is_timed=is_timed,
+                subject=subject_of(index),
             )
         )
     return points
@@ -190,7 +199,8 @@ def _subtitle(analysis: OperatorAnalysis, cores: float) -> str:
     profile = analysis.profile
     parts = [printable(f"{profile.library}, {profile.device}"), shown_cores(cores)]
     if profile.timed is not None:
-        parts.append(f"{format_si(profile.timed.runtime_s.median, 's')} a run")
+        on = f" on {printable(profile.device_model)}" if analysis.is_elsewhere else ""
+        parts.append(f"{format_si(profile.timed.runtime_s.median, 's')} a run{on}")
     return "; ".join(parts)
 
 
@@ -201,13 +211,16 @@ def _mark(point: _Point, rank: int, y_limits: Interval, *, is_named: bool) -> Ma
         at=(point.intensity, max(point.rate, y_limits[0])),
         ink=point.ink,
         face="pale" if point.is_timed else "hollow",
-        y_interval=None if performance is None or below else (performance.q1, performance.q3),
+        y_interval=None
+        if performance is None or below or not point.is_timed
+        else (performance.q1, performance.q3),
         size=math.sqrt(_SMALLEST + _LARGEST * (group.share or 0.0)),
         edge="bottom" if below else None,
         is_alarming=point.is_timed and (group.efficiency or 0.0) > ABOVE_ROOF,
         label=Label(text=_cut(point.name, _LONGEST_NAME), rank=rank) if is_named else None,
         name=f"{_cut(point.name, _LONGEST_SHAPES)} {_cut(_shapes(group), _LONGEST_SHAPES)}",
         summary=_summary(point),
+        subject=point.subject,
     )
 
 
@@ -217,10 +230,10 @@ def _summary(point: _Point) -> str:
     if group.share is not None:
         parts.append(f"{percent(group.share)} of the time")
     parts.append(amount(group.calls, "call"))
-    parts.append(format_si(point.rate, "flop/s", digits=3) if point.is_timed else "time unknown")
-    parts.append(f"{shown_intensity(point.intensity)} flop/byte")
     if point.is_timed:
-        parts.append(reached_by(group))
+        parts.append(format_si(point.rate, "flop/s", digits=3))
+    parts.append(f"{shown_intensity(point.intensity)} flop/byte")
+    parts.append(reached_by(group) if point.is_timed else f"at least {least_there(group)}")
     return ", ".join(parts)
 
 
@@ -262,8 +275,9 @@ def _left_out(
         yield (f"operators that do no flop (copies, views, look-ups) have no point{_time_of(idle)}")
     if unknown:
         yield f"operators of unknown demand have no point{_time_of(unknown)}"
-    if analysis.whole.time_s is None:
-        yield "operators were not timed: discs are where their roofs are"
+    if analysis.is_elsewhere or analysis.whole.time_s is None:
+        ran = "not on this machine" if analysis.whole.time_s is not None else "not timed"
+        yield f"the operators were run, but {ran}: discs are where their roofs are"
 
 
 def _time_of(groups: Sequence[OperatorGroup]) -> str:

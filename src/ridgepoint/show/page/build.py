@@ -9,9 +9,11 @@ from ridgepoint.core.machine import Machine
 from ridgepoint.core.measured_cluster import MeasuredCluster
 from ridgepoint.core.measurement import Measurement, Timing
 from ridgepoint.models.analysis import Analysis, analyse
+from ridgepoint.models.operators import OperatorAnalysis
 from ridgepoint.models.work import Metric, hardly_any
 from ridgepoint.show.page.document import PageDocument, View
 from ridgepoint.show.page.machine_views import machine_views, network_view
+from ridgepoint.show.page.operators_view import operator_views
 from ridgepoint.show.page.program_views import program_views, runs_view
 from ridgepoint.show.page.records import ShownRecord, page_record
 from ridgepoint.show.page.roofline import roofline_view
@@ -48,6 +50,9 @@ def _title(records: Sequence[ShownRecord], views: Sequence[View]) -> str:
 
 
 def _views(records: Sequence[ShownRecord]) -> Iterator[View]:
+    profiled = [(r, r.value) for r in records if isinstance(r.value, OperatorAnalysis)]
+    for record, operators in profiled:
+        yield from operator_views(record.key, record.name, operators, is_alone=len(profiled) == 1)
     measured = [(each, each.value) for each in records if isinstance(each.value, Analysis)]
     machines = _machines(records)
     yield from _rooflines(measured, machines)

@@ -15,8 +15,10 @@ from ridgepoint.show.chart import Chart, Tags
 SCHEMA = 1
 """Of the document; a page reads its own alone."""
 
-RecordKind = Literal["measurement", "machine", "cluster", "timing"]
-SubjectKind = Literal["program", "region", "function", "line", "rank", "machine", "case"]
+RecordKind = Literal["measurement", "machine", "cluster", "timing", "operators"]
+SubjectKind = Literal[
+    "program", "region", "function", "line", "rank", "machine", "case", "operator"
+]
 ColumnKind = Literal["text", "number", "share", "change"]
 """``change`` is relative: 0.05 is 5 % more."""
 
@@ -334,7 +336,7 @@ class PageRecord:
     ----------
     key : str
         Value of the tag ``record``; unique on the page.
-    kind : {"measurement", "machine", "cluster", "timing"}
+    kind : {"measurement", "machine", "cluster", "timing", "operators"}
     name : str
     label, note, created, host : str or None
         Name and note that a user gave it; when it was kept (ISO 8601, UTC); where.

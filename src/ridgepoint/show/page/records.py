@@ -11,11 +11,13 @@ from ridgepoint.core.measured_cluster import MeasuredCluster
 from ridgepoint.core.measurement import Context, Timing
 from ridgepoint.core.units import format_si, format_size
 from ridgepoint.models.analysis import Analysis
+from ridgepoint.models.operators import OperatorAnalysis
+from ridgepoint.show.operators_report import operators_report
 from ridgepoint.show.page.document import Fact, Input, PageRecord, RecordKind
 from ridgepoint.show.report import machine_fields, report, timing_report
 from ridgepoint.show.words import UNKNOWN, machine_title, measured_name, printable, program_name
 
-Shown = Analysis | Machine | MeasuredCluster | Timing
+Shown = Analysis | Machine | MeasuredCluster | Timing | OperatorAnalysis
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +28,7 @@ class ShownRecord:
     ----------
     key : str
         Its number or name, unique on the page.
-    value : Analysis, Machine, MeasuredCluster or Timing
+    value : Analysis, Machine, MeasuredCluster, Timing or OperatorAnalysis
     label, note, created : str or None
         None: it is not kept, or has none.
     sources : mapping of str to tuple of str
@@ -51,6 +53,8 @@ class ShownRecord:
         value = self.value
         if isinstance(value, Analysis):
             return measured_name(value.measurement)
+        if isinstance(value, OperatorAnalysis):
+            return printable(value.profile.program)
         if isinstance(value, Timing):
             return printable(program_name(value.command))
         return machine_title(value) if isinstance(value, Machine) else printable(value.name)
@@ -82,6 +86,10 @@ def _content(
     if isinstance(value, Timing):
         context = value.context
         return "timing", timing_report(value), _of_context(context), printable(context.hostname)
+    if isinstance(value, OperatorAnalysis):
+        context = value.profile.context
+        facts = _of_operators(value)
+        return "operators", operators_report(value), facts, printable(context.hostname)
     if isinstance(value, Machine):
         return "machine", machine_fields(value), _of_machine(value), printable(value.name)
     return "cluster", to_fields(value), _of_machine(value.slowest()), None
@@ -112,6 +120,18 @@ def _of_analysis(analysis: Analysis) -> list[Fact]:
                 ),
             )
         )
+    if analysis.machine is not None:
+        facts.append(_fact("machine", "bounded by", machine_title(analysis.machine)))
+    return facts
+
+
+def _of_operators(analysis: OperatorAnalysis) -> list[Fact]:
+    profile = analysis.profile
+    facts = _of_context(profile.context)
+    facts.append(_fact("library", "library", printable(profile.library)))
+    facts.append(_fact("device", "device", printable(profile.device)))
+    if profile.threads is not None:
+        facts.append(_fact("threads", "threads of an operator", str(profile.threads)))
     if analysis.machine is not None:
         facts.append(_fact("machine", "bounded by", machine_title(analysis.machine)))
     return facts

@@ -18,6 +18,7 @@ from ridgepoint.show.cells import NOTHING
 from ridgepoint.show.operators_text import (
     PHASES,
     WHOLE,
+    least_there,
     libraries_of,
     limit_of_group,
     reached_by,
@@ -125,7 +126,8 @@ def _rows(analysis: OperatorAnalysis) -> Iterator[Row]:
         yield "   attainable", f"{UNKNOWN} on {on}"
         return
     yield "   attainable", f"{format_si(float(whole.bound.time_s), 's')} at least, on {on}"
-    yield "   efficiency", f"{shown_share(whole.efficiency)}{_of_known(whole)}"
+    if not analysis.is_elsewhere:
+        yield "   efficiency", f"{shown_share(whole.efficiency)}{_of_known(whole)}"
 
 
 def _inside(analysis: OperatorAnalysis) -> str:
@@ -170,7 +172,7 @@ def _list(title: str, sentences: Sequence[str]) -> RenderableType:
 
 def _operators(analysis: OperatorAnalysis, most: int) -> RenderableType:
     """Return a row for each operator with its shapes, over all modules."""
-    groups, profile = analysis.alike, analysis.profile
+    groups, profile, there = analysis.alike, analysis.profile, analysis.is_elsewhere
     libraries, phases = libraries_of(profile), len(analysis.phases) > 1
     shown = [g for g in groups[:most] if g.share is None or g.share >= _LEAST_SHARE]
     rows: list[tuple[str, Cells]] = [
@@ -180,14 +182,14 @@ def _operators(analysis: OperatorAnalysis, most: int) -> RenderableType:
                 "in": PHASES[group.operators[0].operator.phase],
                 _SHAPES: shown_shapes(group.operators[0].operator.call),
                 **_time_cells(group),
-                **_placed_cells(group),
+                **_placed_cells(group, is_elsewhere=there),
             },
         )
         for group in shown
     ]
     if rest := groups[len(shown) :]:
-        rows.append((f"{len(rest)} more", _rest(rest)))
-    return _Fitting(rows=rows, phases=phases)
+        rows.append((f"{len(rest)} more", _rest(rest, is_elsewhere=there)))
+    return _Fitting(rows=rows, phases=phases, is_elsewhere=there)
 
 
 _REACHED = "of its roof"
@@ -201,6 +203,7 @@ class _Fitting:
 
     rows: Sequence[tuple[str, Cells]]
     phases: bool
+    is_elsewhere: bool
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         is_wide = options.max_width >= _WIDE
@@ -209,13 +212,13 @@ class _Fitting:
             *(_SHAPES, "calls"),
             *(["time"] if is_wide else []),
             *("share", "flop/byte"),
-            *(["flop/s"] if is_wide else []),
+            *(["flop/s"] if is_wide and not self.is_elsewhere else []),
             _REACHED,
         )
-        yield _uncut(
-            parts_table("operator", columns, self.rows, words=["in", _REACHED], names=[_SHAPES]),
-            names=("operator", _SHAPES),
-        )
+        table = parts_table("operator", columns, self.rows, words=["in", _REACHED], names=[_SHAPES])
+        if self.is_elsewhere:
+            table.columns[-1].header = "at least there"
+        yield _uncut(table, names=("operator", _SHAPES))
 
 
 def _uncut(table: Table, *, names: Collection[str]) -> Table:
@@ -236,26 +239,28 @@ def _time_cells(group: OperatorGroup) -> dict[str, str]:
     }
 
 
-def _placed_cells(group: OperatorGroup) -> dict[str, str]:
+def _placed_cells(group: OperatorGroup, *, is_elsewhere: bool) -> dict[str, str]:
     """Return where operators are under the roofs; what does no flop has no rate."""
+    roof = least_there(group) if is_elsewhere else reached_by(group)
     demand = group.demand
     if group.has_unknown or demand is None:
         return dict.fromkeys(_PLACED, UNKNOWN)
     if not demand.amount("compute"):
-        return {"flop/byte": NOTHING, "flop/s": NOTHING, _REACHED: reached_by(group)}
+        return {"flop/byte": NOTHING, "flop/s": NOTHING, _REACHED: roof}
     return {
         "flop/byte": UNKNOWN if group.intensity is None else shown_intensity(group.intensity),
         "flop/s": shown_amount(group.performance, digits=3),
-        _REACHED: reached_by(group),
+        _REACHED: roof,
     }
 
 
-def _rest(rest: Sequence[OperatorGroup]) -> Cells:
+def _rest(rest: Sequence[OperatorGroup], *, is_elsewhere: bool) -> Cells:
     """Return what the operators that are left out take together."""
     together = OperatorGroup(
         name="", operators=tuple(placed for group in rest for placed in group.operators)
     )
-    return {**_time_cells(together), _REACHED: roof_of_group(together)}
+    roof = least_there(together) if is_elsewhere else roof_of_group(together)
+    return {**_time_cells(together), _REACHED: roof}
 
 
 def _groups(kind: str, groups: Sequence[OperatorGroup], *, sort: bool = False) -> Table:

@@ -13,6 +13,7 @@ from unittest import mock
 
 import core_inputs
 import figure_inputs as inputs
+import operator_inputs
 from cluster_inputs import CLUSTER
 from core_inputs import ceiling, machine_of
 from rank_inputs import ScriptedRunner, timed_run
@@ -88,6 +89,9 @@ LITERAL: dict[str, tuple[Machine, dict[str, Measurement]]] = {
 }
 """Machines by name, each with measurements on it."""
 
+OPERATORS = {"mlp": operator_inputs.MLP, "training": operator_inputs.TRAINED}
+"""Operators of programs, by the names of their records."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Names:
@@ -128,6 +132,9 @@ def fill(path: Path) -> Names:
                 archive.keep_measurement(document(name), ids[machine], label=name)
                 measurements.append(name)
         archive.keep_measurement(document("stopped"), ids["vm"], label="stopped", note="too long")
+        bench = archive.keep_machine(operator_inputs.MACHINE, label="fp32-bench")
+        for name, profile in OPERATORS.items():
+            archive.keep_operators(profile, bench, label=name)
         for name, (machine, programs) in LITERAL.items():
             id = archive.keep_machine(machine, label=name)
             for label, program in programs.items():

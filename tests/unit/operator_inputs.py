@@ -1,10 +1,22 @@
 """Small literal profiles of operators."""
 
+from core_inputs import ceiling, machine_of
+
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.measurement import Context
 from ridgepoint.core.operators import Asked, Call, Operator, OperatorProfile, Tensor
 from ridgepoint.core.timed import Timed
+
+MACHINE = machine_of(
+    ceiling("fp32", 200e9),
+    ceiling("fp32", 400e9, threads=2),
+    ceiling("dram", 20e9),
+    ceiling("dram", 30e9, threads=2),
+    cores=2,
+    name="fp32-bench",
+)
+"""What the literal profiles are placed on."""
 
 CONTEXT = Context(
     started="2026-01-01T00:00:00+00:00",

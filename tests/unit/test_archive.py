@@ -612,8 +612,8 @@ def test_the_database_of_another_program_is_refused(path, journal):
     ("pragma", "reason"),
     [
         (
-            "user_version = 4",
-            "its schema is 4, and this version reads schemas up to 3; use a newer",
+            "user_version = 5",
+            "its schema is 5, and this version reads schemas up to 4; use a newer",
         ),
         ("user_version = 0", "it is damaged (schema 0)"),
         ("application_id = 1", "it is another program's database"),

@@ -7,9 +7,19 @@ from dataclasses import fields
 
 import pytest
 from chart_reading import rates_of
-from core_inputs import ceiling, machine_of
 from json_schemas import complaints
-from operator_inputs import MLP, TRAINED, custom, linear, operator, profile, relu, tensor, view
+from operator_inputs import (
+    MACHINE,
+    MLP,
+    TRAINED,
+    custom,
+    linear,
+    operator,
+    profile,
+    relu,
+    tensor,
+    view,
+)
 from rich.console import Console
 
 from ridgepoint.core.documents import decode, encode, render
@@ -21,14 +31,6 @@ from ridgepoint.show.data_tables.operators import operators_tables
 from ridgepoint.show.operators_report import operators_report
 from ridgepoint.show.operators_text import unknown_sentences
 from ridgepoint.show.tables.operators_table import operators
-
-MACHINE = machine_of(
-    ceiling("fp32", 200e9),
-    ceiling("fp32", 400e9, threads=2),
-    ceiling("dram", 20e9),
-    ceiling("dram", 30e9, threads=2),
-    cores=2,
-)
 
 
 def printed(value, machine=MACHINE, *, width=100, **options):

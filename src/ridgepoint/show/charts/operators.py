@@ -197,7 +197,8 @@ def _frame(
 
 def _subtitle(analysis: OperatorAnalysis, cores: float) -> str:
     profile = analysis.profile
-    parts = [printable(f"{profile.library}, {profile.device}"), shown_cores(cores)]
+    parts = [printable(f"{profile.library}, {profile.device}")]
+    parts += [] if analysis.cores is None else [shown_cores(cores)]
     if profile.timed is not None:
         on = f" on {printable(profile.device_model)}" if analysis.is_elsewhere else ""
         parts.append(f"{format_si(profile.timed.runtime_s.median, 's')} a run{on}")

@@ -36,6 +36,10 @@ COMMANDS: dict[str, tuple[Example, ...]] = {
             "ridgepoint run --lines -- python script.py",
         ),
         (
+            "Time and bound each operator of a script of PyTorch",
+            "ridgepoint run --operators -- python train.py",
+        ),
+        (
             "Count one function, with another machine's caches too",
             "ridgepoint run --function main --what-if e5645 -- ./heat 2000 20",
         ),

@@ -101,6 +101,13 @@ _HOMES = {
     "TrainingStep": "demands.training",
     "with_link": "models.derived",
     "with_network": "models.derived",
+    # Transformers.
+    "Inference": "demands.transformer.passes",
+    "Serving": "models.transformer",
+    "serving_study": "models.transformer.study",
+    "transformer": "published.transformers",
+    "Transformer": "demands.transformer",
+    "TransformerStep": "demands.transformer.training",
     # Scaling.
     "amdahl": "models.scaling.speed_up_laws",
     "case_studies": "models.scaling.case_studies:",
@@ -160,6 +167,9 @@ if TYPE_CHECKING:
     from ridgepoint.demands.recommendation import RecommendationModel as RecommendationModel
     from ridgepoint.demands.recommendation import RecommendationStep as RecommendationStep
     from ridgepoint.demands.training import TrainingStep as TrainingStep
+    from ridgepoint.demands.transformer import Transformer as Transformer
+    from ridgepoint.demands.transformer.passes import Inference as Inference
+    from ridgepoint.demands.transformer.training import TransformerStep as TransformerStep
     from ridgepoint.doctor.selftest import selftest as selftest
     from ridgepoint.kept.archive import Archive as Archive
     from ridgepoint.kept.fleet import fleet as fleet
@@ -214,6 +224,8 @@ if TYPE_CHECKING:
     from ridgepoint.models.scaling.speed_up_laws import gustafson as gustafson
     from ridgepoint.models.scaling.speed_up_laws import usl as usl
     from ridgepoint.models.scaling.study import scaling_study as scaling_study
+    from ridgepoint.models.transformer import Serving as Serving
+    from ridgepoint.models.transformer.study import serving_study as serving_study
     from ridgepoint.profiling.calls import measure as measure
     from ridgepoint.profiling.calls import measure_all as measure_all
     from ridgepoint.profiling.calls.subject import subject as subject
@@ -223,6 +235,7 @@ if TYPE_CHECKING:
     from ridgepoint.published.machines import open_machine as open_machine
     from ridgepoint.published.perceptrons import perceptron as perceptron
     from ridgepoint.published.perceptrons import recommendation_model as recommendation_model
+    from ridgepoint.published.transformers import transformer as transformer
     from ridgepoint.regions import region as region
     from ridgepoint.show import charts as charts
     from ridgepoint.show.page.writing import report as report

@@ -17,7 +17,15 @@ from ridgepoint.cli.main import group as command_line
 from ridgepoint.cli.main import main
 from ridgepoint.core.csv_text import text_of_cell
 from ridgepoint.core.documents import encode
-from ridgepoint.show.data_tables import machine, others, pipeline, ridgeline, run, scaling
+from ridgepoint.show.data_tables import (
+    machine,
+    others,
+    pipeline,
+    ridgeline,
+    run,
+    scaling,
+    transformer,
+)
 
 
 @pytest.fixture(scope="module")
@@ -363,7 +371,12 @@ def test_the_options_name_the_tables_that_there_are():
     """The commands know names before anything that makes tables is imported."""
     assert tuple(run.COLUMNS) == tables.OF_RUN
     assert tuple(machine.COLUMNS) == tables.OF_MACHINE
-    for command, module in (("scale", scaling), ("ridgeline", ridgeline), ("pipeline", pipeline)):
+    for command, module in (
+        ("scale", scaling),
+        ("ridgeline", ridgeline),
+        ("pipeline", pipeline),
+        ("transformer", transformer),
+    ):
         assert names_of(command) == tuple(module.COLUMNS)
     assert names_of("bops") == tuple(others.COLUMNS["bops"])
     assert names_of("doctor") == tuple(others.COLUMNS["doctor"])

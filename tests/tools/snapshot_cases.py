@@ -196,6 +196,16 @@ def _models() -> dict[str, str]:
         "scale/fft-as": f"scale fft --size 2^20 {node} --nodes 1,2,4 --json",
         "scale/fft-drawn": f"scale fft --size 2^28 {node} --nodes 1..16 -o {{written}}.svg",
         "scale/cores-drawn": f"scale fft --size 2^28 {node} --nodes 1 -o {{written}}.svg",
+        "transformer/one": "transformer llama-3-8b --machine h200 --batch 1,16,256",
+        "transformer/divided": "transformer llama-3-70b --tensor 4,8 --pipeline 1,2"
+        " --network 450GB/s --latency 2us --target 20000 --within 30ms",
+        "transformer/divided-drawn": "transformer llama-3-70b --tensor 4,8 --network 450GB/s"
+        " --target 20000 --within 30ms -o {written}.svg",
+        "transformer/machines": "transformer mixtral-8x7b --machine h200 --machine a100"
+        " --weights int4",
+        "transformer/own-as": "transformer --layers 2 --width 64 --heads 4 --feed-forward 128"
+        " --vocabulary 1000 --precision fp32 --machine cascade-lake --batch 1,8 --json",
+        "transformer/list": "transformer --list",
         "scale/own": f"scale --op 2*n^3 --bytes 24*n^2 --exchanged '8*n^2*(p-1)' --size 1e4 {node}"
         " --nodes 1,4,16 --network parallel --overlap full --efficiency 0.5 --slurm",
         "scale/figures": f"scale matrix-product-1d --size 10000 {node} --nodes 1..16"
@@ -281,6 +291,9 @@ def _refused() -> dict[str, str]:
             "pipeline": "pipeline",
             "pipeline-file": "pipeline {folder}/missing.toml",
             "scale": "scale linpack",
+            "transformer": "transformer",
+            "transformer-model": "transformer llama",
+            "transformer-network": "transformer gpt2 --tensor 2",
             "ridgeline": "ridgeline --point a=1",
             "ridgeline-model": "ridgeline --model nothing",
             "suite-name": "suite datacenter quicksort",

@@ -22,6 +22,7 @@ from ridgepoint.show.data_tables import (
     run,
     scaling,
     studies,
+    transformer,
 )
 from ridgepoint.show.data_tables.part import MEASURED
 
@@ -39,6 +40,7 @@ SUBJECTS: dict[str, Mapping[str, Sequence[Column]]] = {
     "`plot`": others.COLUMNS["plot"],
     "`scale`": scaling.COLUMNS,
     "`ridgeline`": ridgeline.COLUMNS,
+    "`transformer`": transformer.COLUMNS,
     "`pipeline`": pipeline.COLUMNS,
     "`fleet`": fleet.COLUMNS,
     "`bops`": others.COLUMNS["bops"],

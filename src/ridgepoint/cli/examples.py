@@ -78,6 +78,22 @@ COMMANDS: dict[str, tuple[Example, ...]] = {
             "ridgepoint ridgeline --sweep --strong --batch 65536 --nodes 1:1024",
         ),
     ),
+    "transformer": (
+        (
+            "See how fast one GPU can answer, batch by batch",
+            "ridgepoint transformer llama-3-8b --machine h200",
+        ),
+        (
+            "Ask how many GPUs generate 20,000 tokens per second",
+            "ridgepoint transformer llama-3-70b --tensor 2,4,8 --network 450GB/s \\",
+            "  --target 20000 --within 30ms",
+        ),
+        (
+            "Compare machines, with weights of 4 bits",
+            "ridgepoint transformer llama-3-8b --weights int4 --machine a100 \\",
+            "  --machine mi300x",
+        ),
+    ),
     "scale": (
         (
             "Ask how many nodes the solution of a linear system is worth",

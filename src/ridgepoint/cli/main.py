@@ -25,6 +25,7 @@ COMMANDS = {
     "c++": "Compile C++ so that it counts basic operations.",
     "ridgeline": "Say what bounds distributed programs: compute, memory or network.",
     "scale": "Say how many cores and nodes are worth allocating.",
+    "transformer": "Say how fast devices generate text with a transformer, and how many it takes.",
     "pipeline": "Combine stages: efficiencies, number of devices, largest gains.",
     "list": "List what was kept.",
     "show": "Show kept measurements or machines again.",

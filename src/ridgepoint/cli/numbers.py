@@ -25,6 +25,31 @@ class NumberRange(click.FloatRange):
         return number
 
 
+class WholeNumber(click.types.IntParamType):
+    """A whole number of at most 15 digits.
+
+    Parameters
+    ----------
+    least : int
+    """
+
+    def __init__(self, least: int = 1) -> None:
+        self.least = least
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number that a user wrote."""
+        if isinstance(value, int):
+            return value
+        stripped = value.strip()
+        if not _is_whole(stripped) or int(stripped) < self.least:
+            self.fail(
+                f"{stripped!r} is not a whole number >= {self.least} of at most 15 digits",
+                param,
+                ctx,
+            )
+        return int(stripped)
+
+
 class QuantityType(click.types.FloatParamType):
     """A quantity in its base unit, written as everywhere: ``12GB/s``, ``0.5 Gflop/s``.
 
@@ -133,9 +158,13 @@ def _two(parts: list[str], text: str) -> list[str]:
     return parts
 
 
+def _is_whole(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) <= 15
+
+
 def _whole(text: str) -> int:
     stripped = text.strip()
-    if not (stripped.isascii() and stripped.isdecimal() and len(stripped) <= 15):
+    if not _is_whole(stripped):
         raise ValueError(f"{stripped!r} is not a whole number > 0 of at most 15 digits")
     if int(stripped) == 0:
         raise ValueError("0 is not > 0")

@@ -18,6 +18,7 @@ from ridgepoint.show.schemas import (
     plot_shapes,
     run_shapes,
     study_shapes,
+    transformer_shapes,
 )
 from ridgepoint.show.schemas.build import document_schema
 from ridgepoint.show.schemas.of_types import derived_shapes, value_shape
@@ -54,6 +55,8 @@ _REPORTS: dict[str, tuple[str, dict[str, Any]]] = {
     "ridgeline-sweep": ("What ridgeline --sweep --json prints", model_shapes.SWEEP),
     "scaling": ("What scale --json prints", model_shapes.SCALING),
     "sharing": ("What scale --jobs --json prints", model_shapes.SHARING),
+    "transformer": ("What transformer --json prints", transformer_shapes.TRANSFORMER),
+    "transformers": ("What transformer --list --json prints", transformer_shapes.MODELS),
     "pipeline": ("What pipeline --json prints", pipeline_shapes.PIPELINE),
     "observation": ("What pipeline --json prints of several", pipeline_shapes.OBSERVATION),
     "published loads": ("What pipeline --published --json prints", pipeline_shapes.LOADS),

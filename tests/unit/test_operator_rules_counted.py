@@ -43,23 +43,24 @@ def test_layer_norm(weighted, biased):
 
 
 def test_layer_norm_backward():
-    """The gradients of input, weight and bias of three rows of five."""
-    n, rows = 5, 3
+    """The gradients of input, weight and bias of three rows of fifty."""
+    n, rows = 50, 3
 
     def gradients():
         by_weight, by_bias = numbers(n), numbers(n)
         for at in range(rows):
             grad, x, mean, scale = numbers(n, at), numbers(n, 2), Number(0.3), Number(1.1)
-            normal = [(one - mean) * scale for one in x]
             weighted = [g * 1.5 for g in grad]
-            total_g = total(weighted) / n
-            total_gx = total([g * one for g, one in zip(weighted, normal, strict=True)]) / n
-            [
-                (g - total_g - one * total_gx) * scale
-                for g, one in zip(weighted, normal, strict=True)
+            sum_g = total(weighted)
+            sum_gx = total([g * one for g, one in zip(weighted, x, strict=True)])
+            b = (sum_g * mean - sum_gx) * scale * scale * scale / n
+            c = -b * mean - sum_g * scale / n
+            [g * scale + one * b + c for g, one in zip(weighted, x, strict=True)]
+            shift = -mean * scale
+            by_weight = [
+                w + g * (one * scale + shift) for w, g, one in zip(by_weight, grad, x, strict=True)
             ]
-            by_weight = [w + g * one for w, g, one in zip(by_weight, grad, normal, strict=True)]
-            by_bias = [b + g for b, g in zip(by_bias, grad, strict=True)]
+            by_bias = [w + g for w, g in zip(by_bias, grad, strict=True)]
 
     x, w = tensor(rows, n), tensor(n)
     asked = asked_of(
@@ -67,7 +68,26 @@ def test_layer_norm_backward():
              (True, True, True), out=(x, w, w))
     )  # fmt: skip
 
-    assert _work(asked)[0] == pytest.approx(counting(gradients)[0], abs=4 * rows)
+    assert _work(asked)[0] == pytest.approx(counting(gradients)[0], abs=12 * rows)
+
+
+def test_a_norm_of_channels_backward():
+    """Sums of g and g x over a channel of a hundred, and a g + b x + c."""
+
+    def gradients():
+        grad, x = numbers(100), numbers(100, 3)
+        total(grad)
+        total([g * one for g, one in zip(grad, x, strict=True)])
+        [g * 0.3 + one * 0.2 + 0.1 for g, one in zip(grad, x, strict=True)]
+
+    x, c = tensor(4, 1, 25), tensor(1)
+    batch = call("aten.native_batch_norm_backward", x, x, c, c, c, c, c, True, 1e-5,
+                 (True, True, True), out=(x, c, c))  # fmt: skip
+    groups = call("aten.native_group_norm_backward", x, x, c, c, c, 1, 1, 100, 1,
+                  (True, True, True), out=(x, c, c))  # fmt: skip
+
+    assert _work(asked_of(batch))[0] == pytest.approx(counting(gradients)[0], abs=4)
+    assert _work(asked_of(groups))[0] == pytest.approx(counting(gradients)[0], abs=4)
 
 
 def test_rms_norm():

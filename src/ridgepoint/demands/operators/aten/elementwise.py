@@ -69,7 +69,7 @@ def _gelu(call: Call) -> Asked:
 def _gelu_backward(call: Call) -> Asked:
     """From g (P + x p), P the distribution and p its density; by tanh as its derivative."""
     if call.options.get("approximate", "none") == "tanh":
-        return elementwise(call, Cost(18, 1, formula="g ((1 + t) / 2 + x (1 - t t) u' / 2)"))
+        return elementwise(call, Cost(17, 1, formula="g ((1 + t) / 2 + x (1 - t t) u' / 2)"))
     return elementwise(call, Cost(9, 2, formula="g (P(x) + x p(x))"))
 
 
@@ -154,7 +154,7 @@ _COSTS: Mapping[str, Cost] = {
     "hardswish_backward": Cost(3, formula="g (x / 3 + 1 / 2)"),
     "hardsigmoid_backward": Cost(1, formula="g / 6"),
     "softplus_backward": Cost(3, 1, formula="g z / (z + 1), z = exp(b x)"),
-    "mish_backward": Cost(9, 3, formula="g (t + x s (1 - t t))"),
+    "mish_backward": Cost(8, 4, formula="g (t + x s (1 - t t))"),
     "log_sigmoid_backward": Cost(4, 1, formula="g (1 - z / (1 + z))"),
     "logit_backward": Cost(3, formula="g / (x (1 - x))"),
     "_prelu_kernel_backward": Cost(2, formula="g w, g x"),

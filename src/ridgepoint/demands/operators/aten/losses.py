@@ -102,7 +102,7 @@ RULES: Mapping[str, Rule] = {
     "soft_margin_loss_backward": _loss_backward(
         Cost(5, 1, formula="-g t z / (1 + z), z = exp(-t x)")
     ),
-    "multi_margin_loss": _loss(Cost(2, formula="max(m - x_t + x, 0)")),
+    "multi_margin_loss": _loss(Cost(1, formula="max(m - x_t + x, 0)")),
     "multi_margin_loss_backward": _loss_backward(Cost(3, formula="g where m - x_t + x > 0")),
     "kl_div": _loss(Cost(ELEMENTWISE["sub"].flop + 1, 1, formula="t (log(t) - x)")),
 }  # fmt: skip

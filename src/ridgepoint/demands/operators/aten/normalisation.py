@@ -33,7 +33,8 @@ def _layer_norm(call: Call) -> Asked:
 
 
 def _layer_norm_backward(call: Call) -> Asked:
-    """Gradients: of the input 8 per element with a weight, of weight 2 and bias 1."""
+    # Sums of g w and of g w x over a row, 1 + 1 + 2, and a g w + b x + c, 4; without a weight one
+    # less. The weight's is the sum over rows of g (x s + t), 4; the bias's that of g, 1.
     args = given(
         call, "grad", "input", "normalized_shape", "mean", "rstd", "weight", "bias",
         mask=(True, True, True),
@@ -41,8 +42,7 @@ def _layer_norm_backward(call: Call) -> Asked:
     source = array(args.input, "input")
     weighted = 1 if arrays(args.weight) else 0
     mask = [bool(one) for one in args.mask]
-    # Deviations over their root, 2; the sums over a row 1 + 2; the gradient less both means 4.
-    each = 2 + mask[0] * (7 + weighted) + mask[1] * 2 + mask[2] * 1
+    each = mask[0] * (7 + weighted) + mask[1] * 4 + mask[2] * 1
     return ask(call, KIND, flop=each * source.size, read=_read(call, args.bias), rule=f"{each} n")
 
 
@@ -65,7 +65,8 @@ def _rms_norm_backward(call: Call) -> Asked:
     source = array(args.input, "input")
     weighted = 1 if arrays(args.weight) else 0
     mask = [bool(one) for one in args.mask]
-    each = 1 + mask[0] * (5 + weighted) + mask[1] * 2
+    # The sum of g w x, 1 + 2, and a g w + b x, 3; the weight's is the sum of g x s, 3.
+    each = mask[0] * (5 + weighted) + mask[1] * 3
     return ask(call, KIND, flop=each * source.size, rule=f"{each} n")
 
 
@@ -104,14 +105,14 @@ def _group_norm_backward(call: Call) -> Asked:
 def _channels_backward(call: Call, source: Tensor, mask: object, *, stored: bool) -> Asked:
     """Gradients of a norm whose scale is that of a channel.
 
-    Deviations 1; their products with the gradient summed 2, the gradient summed 1; from both, the
-    gradient of the input 4, or 1 where mean and variance do not depend on the input.
+    Sums over a channel of g and of g x, 1 + 2; from both the gradient of the input, a g + b x + c,
+    4, or a g, 1, where mean and variance do not depend on the input.
     """
     wanted = list(mask) if isinstance(mask, list | tuple) else [True, True, True]
     source_wanted, sums_wanted = bool(wanted[0]), any(wanted[1:])
     each = 0
     if sums_wanted or (source_wanted and stored):
-        each += 4
+        each += 3
     if source_wanted:
         each += 4 if stored else 1
     return ask(call, KIND, flop=each * source.size, rule=f"{each} n")

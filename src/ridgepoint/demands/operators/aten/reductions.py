@@ -67,6 +67,14 @@ def _norm(call: Call) -> Asked:
     return ask(call, KIND, flop=max(flop, 0.0), functions=functions, rule=f"norm of order {order}")
 
 
+def _trace(call: Call) -> Asked:
+    source = _source(call)
+    terms = min(source.shape)
+    flop = max(terms - 1, 0)
+    read = terms * source.nbytes / max(source.size, 1)
+    return ask(call, KIND, flop=flop, complex_flop=2 * flop, read=read, rule="n - 1")
+
+
 def _distance(call: Call) -> Asked:
     n = float(_source(call).size)
     order = given(call, "self", "other", p=2).p
@@ -146,7 +154,7 @@ def _rows(call: Call) -> float:
 _FREE = _reduction(lambda n, m: 0.0, "comparisons", complex_factor=None)
 
 RULES: Mapping[str, Rule] = {
-    **dict.fromkeys(("sum", "nansum", "prod", "trace"), _reduction(lambda n, m: n - m, "n - m")),
+    **dict.fromkeys(("sum", "nansum", "prod"), _reduction(lambda n, m: n - m, "n - m")),
     **dict.fromkeys(("mean", "nanmean"), _reduction(lambda n, m: n, "n - m, and m divisions")),
     **dict.fromkeys(
         ("var", "var_mean"), _reduction(lambda n, m: 4 * n, "4 n", complex_factor=None)
@@ -164,6 +172,7 @@ RULES: Mapping[str, Rule] = {
         lambda n, m: 2 * n, "2 n", functions=lambda n, m: n + m, complex_factor=None
     ),
     **dict.fromkeys(("norm", "linalg_vector_norm", "linalg_norm"), _norm),
+    "trace": _trace,
     "dist": _distance,
     "renorm": _renormed,
     **dict.fromkeys(("cumsum", "cumprod"), _running(1.0)),

@@ -7,6 +7,7 @@ import pytest
 from counted_numbers import Number, counting, exp, numbers, total
 from operator_calls import call, tensor
 
+from ridgepoint.core.operators import Tensor
 from ridgepoint.demands.operators import asked_of
 from ridgepoint.demands.operators.forms import contraction, fourier, pooled, taps
 
@@ -479,3 +480,58 @@ def test_writing_in_place_touches_what_is_indexed():
 
     assert changed.moved_bytes < 200
     assert copied.write_bytes == 32000
+
+
+def test_a_mask_as_an_index_chooses_each_element_once():
+    """Of 100 numbers 30 by a mask: the mask and 30 numbers are read, and 30 are written."""
+    x, mask, chosen = tensor(100), tensor(100, dtype="bool"), tensor(30)
+
+    assert asked_of(call("aten.index", x, (mask,), out=chosen)).moved_bytes == 100 + 240
+    assert asked_of(call("aten.index_put_", x, (mask,), chosen, out=x)).moved_bytes == 100 + 240
+
+
+def test_indices_are_broadcast():
+    """Three rows by five columns choose fifteen numbers."""
+    rows, columns = tensor(3, 1, dtype="int64"), tensor(5, dtype="int64")
+    asked = asked_of(call("aten.index", tensor(9, 9), (rows, columns), out=tensor(3, 5)))
+
+    assert (asked.read_bytes, asked.write_bytes) == (64 + 4, 60)
+    assert "4 to 60 bytes" in asked.rule
+
+
+@pytest.mark.parametrize(("reduce", "flop"), [("sum", 6), ("prod", 6), ("amax", 0)])
+def test_scattering_adds_what_it_is_told_to(reduce, flop):
+    """Six elements into ten: added, multiplied, or compared."""
+    x, index, source = tensor(10), tensor(6, dtype="int64"), tensor(8)
+    asked = asked_of(call("aten.scatter_reduce_", x, 0, index, source, reduce, out=x))
+
+    assert sum(asked.work.values()) == flop
+
+
+def test_a_loss_of_classes_reads_one_number_of_each_sample():
+    """Eight samples of a hundred classes."""
+    x, target = tensor(8, 100), tensor(8, dtype="int64")
+    asked = asked_of(
+        call("aten.nll_loss_forward", x, target, None, 1, -100, out=(tensor(), tensor()))
+    )
+
+    assert (asked.read_bytes, asked.write_bytes) == (64 + 32, 8)
+
+
+def test_sparse_arrays_are_unknown_because_of_their_data():
+    """The number of elements that one stores is not in its shape."""
+    sparse = Tensor(shape=(6, 6), dtype="fp32", nbytes=100, layout="sparse_csr")
+    asked = asked_of(call("aten.mm", sparse, tensor(6, 6), out=tensor(6, 6)))
+
+    assert asked.work is None
+    assert "sparse_csr" in asked.unknown
+
+
+def test_what_iterates_is_unknown_and_its_bytes_are_not():
+    """Singular values."""
+    a = tensor(6, 6)
+    asked = asked_of(call("aten._linalg_svd", a, out=(a, tensor(6), a)))
+
+    assert asked.work is None
+    assert asked.moved_bytes == 144 + 144 + 24 + 144
+    assert "iterates" in asked.unknown

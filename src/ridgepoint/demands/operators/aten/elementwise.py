@@ -142,6 +142,8 @@ _COSTS: Mapping[str, Cost] = {
     "tanh_backward": Cost(3, complex_flop=14, formula="g (1 - y y)"),
     "silu_backward": Cost(7, 1, formula="g s (1 + x (1 - s))"),
     "elu_backward": Cost(2, 1, formula="g a exp(x)"),
+    "_amp_foreach_non_finite_check_and_unscale": ELEMENTWISE["mul"],
+    "_amp_update_scale": ELEMENTWISE["mul"],
     "rrelu": ELEMENTWISE["mul"],
     "prelu": ELEMENTWISE["mul"],
     "rrelu_with_noise": Cost(1, 1, formula="a x with a drawn"),

@@ -6,7 +6,8 @@ there are indices. The least is taken.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 
 from ridgepoint.core.operators import Asked, Call, Tensor
 from ridgepoint.demands.operators.arrays import distinct_bytes
@@ -14,6 +15,8 @@ from ridgepoint.demands.operators.asking import array, arrays, ask, given, in_pl
 from ridgepoint.demands.operators.rule import Rule
 
 KIND = "indexing"
+_ADDING = ("sum", "mean", "prod", "add", "multiply")
+"""Ways to join elements that are flop; the others, such as ``amax``, are comparisons."""
 
 
 def _looked_up(kind: str, *, table: str, indices: str, names: str) -> Rule:
@@ -24,7 +27,9 @@ def _looked_up(kind: str, *, table: str, indices: str, names: str) -> Rule:
         source = array(getattr(args, table), table)
         chosen = arrays(getattr(args, indices))
         results = call.outputs[0] if call.outputs else source
-        rows = max((one.size for one in chosen), default=1)
+        if any(one.dtype == "bool" for one in chosen):
+            return ask(call, kind, read=distinct_bytes(chosen) + results.nbytes, rule="no work")
+        rows = _places(chosen)
         row = results.size / max(rows, 1) * source.nbytes / max(source.size, 1)
         least = min(row, source.nbytes) if results.size else 0.0
         most = min(row * rows, source.nbytes)
@@ -36,6 +41,15 @@ def _looked_up(kind: str, *, table: str, indices: str, names: str) -> Rule:
         )
 
     return rule
+
+
+def _places(indices: Sequence[Tensor]) -> int:
+    """Return how many places several arrays of indices choose, broadcast to one shape."""
+    sizes: dict[int, int] = {}
+    for one in indices:
+        for at, size in enumerate(reversed(one.shape)):
+            sizes[at] = max(size, sizes.get(at, 1)) if size else 0
+    return math.prod(sizes.values())
 
 
 def _embedding_backward(call: Call) -> Asked:
@@ -75,13 +89,16 @@ def _scattered(names: str, *, source: str, indices: str, adds: bool) -> Rule:
     """
 
     def rule(call: Call) -> Asked:
-        args = given(call, *names.split())
+        args = given(call, *names.split(), mode=None)
         target, chosen = array(args.self, "self"), arrays(getattr(args, indices))
         values = arrays(getattr(args, source, None))
-        accumulates = adds or bool(getattr(args, "accumulate", False))
-        moved = float(max((one.size for one in (values or chosen)), default=0))
+        mode = args.mode or call.options.get("accumulate") or call.options.get("reduce")
+        accumulates = adds or mode is True or mode in _ADDING
+        by_element = "scatter" in call.name or not values
+        moved = float(max((one.size for one in (chosen if by_element else values)), default=0))
         element = target.nbytes / max(target.size, 1)
-        touched = element if moved else 0.0
+        masked = any(one.dtype == "bool" for one in chosen)
+        touched = element * (moved if masked and values else min(moved, 1.0))
         if in_place(call):
             read = distinct_bytes([*chosen, *values]) + (touched if accumulates else 0.0)
             written: float = touched
@@ -142,11 +159,11 @@ RULES: Mapping[str, Rule] = {
         _looked_up(KIND, table="self", indices="indices", names="self indices"),
     ),
     **dict.fromkeys(
-        ("scatter", "scatter_reduce", "index_copy", "index_fill"),
+        ("scatter", "scatter_reduce", "index_reduce", "index_copy", "index_fill"),
         _scattered("self dim index source", source="source", indices="index", adds=False),
     ),
     **dict.fromkeys(
-        ("scatter_add", "index_add", "index_reduce"),
+        ("scatter_add", "index_add"),
         _scattered("self dim index source", source="source", indices="index", adds=True),
     ),
     **dict.fromkeys(

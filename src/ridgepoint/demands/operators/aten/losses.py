@@ -66,6 +66,22 @@ def _likelihood(call: Call) -> Asked:
     )
 
 
+def _cross_entropy(call: Call) -> Asked:
+    """Return what the logarithm of a softmax and its choice ask for, called as one."""
+    args = given(call, "self", "target")
+    source, target = array(args.self, "self"), array(args.target, "target")
+    classes = source.shape[1] if len(source.shape) > 1 else source.size
+    rows = source.size / max(classes, 1)
+    chosen = source.size if target.dtype == source.dtype else target.size
+    return ask(
+        call,
+        KIND,
+        flop=3 * source.size - rows + chosen,
+        functions=source.size + rows,
+        rule="3 n, and 1 for each sample",
+    )
+
+
 def _likelihood_backward(call: Call) -> Asked:
     """Return what a gradient that is zero but at each sample's target asks for."""
     args = given(call, "grad", "self", "target", weight=None)
@@ -73,9 +89,9 @@ def _likelihood_backward(call: Call) -> Asked:
     return ask(
         call,
         KIND,
-        flop=(1 + bool(weights)) * target.size,
+        flop=target.size if weights else 1,
         read=[array(args.grad, "grad_output"), target, *weights],
-        rule="1 for each sample",
+        rule="1 for each sample with a weight of its own",
     )
 
 
@@ -86,6 +102,7 @@ RULES: Mapping[str, Rule] = {
     **dict.fromkeys(("nll_loss_forward", "nll_loss2d_forward", "nll_loss", "nll_loss2d",
                      "nll_loss_nd"), _likelihood),
     **dict.fromkeys(("nll_loss_backward", "nll_loss2d_backward"), _likelihood_backward),
+    "cross_entropy_loss": _cross_entropy,
     "mse_loss": _loss(Cost(2, formula="(x - t)^2")),
     "mse_loss_backward": _loss_backward(Cost(2, formula="g (x - t)")),
     "l1_loss": _loss(Cost(1, formula="|x - t|")),

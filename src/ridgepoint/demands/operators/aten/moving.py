@@ -71,7 +71,8 @@ def _made(call: Call) -> Asked:
 def _random(call: Call) -> Asked:
     """Numbers drawn, each of which is a function; what one costs depends on the generator."""
     drawn = sum(one.size for one in written_by(call))
-    read = 0.0 if in_place(call) or "like" in call.name else None
+    unread = in_place(call) or "like" in call.name
+    read = arrays(call.arguments[1:]) if unread else None
     return ask(call, "random", read=read, functions=drawn, rule="one function for each")
 
 
@@ -124,7 +125,8 @@ RULES: Mapping[str, Rule] = {
     ),
     **dict.fromkeys(
         (
-            "clone", "_to_copy", "cat", "concat", "concatenate", "stack", "hstack", "vstack",
+            "clone", "lift_fresh_copy", "_to_copy", "cat",
+            "concat", "concatenate", "stack", "hstack", "vstack",
             "dstack", "column_stack", "repeat", "tile", "repeat_interleave", "roll", "flip",
             "fliplr", "flipud", "rot90", "tril", "triu", "constant_pad_nd", "pad", "_pad_circular",
             "reflection_pad1d", "reflection_pad2d", "reflection_pad3d", "replication_pad1d",

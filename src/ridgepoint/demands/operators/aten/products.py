@@ -190,7 +190,7 @@ def _grouped(call: Call) -> Asked:
 
 
 def _scaled(call: Call) -> Asked:
-    """Products of matrices of 8-bit numbers, scaled."""
+    # Products with matrices of few bits, scaled; in the type of the rows.
     args = given(call, "first", "second")
     first = array(args.first, "self")
     return product(call, first, _results(call), first.shape[-1])
@@ -210,6 +210,15 @@ def _distances(call: Call) -> Asked:
     return ask(call, KIND, flop=results * flop[args.p], rule="3 m n k" if args.p == 2 else "")
 
 
+def _distances_backward(call: Call) -> Asked:
+    # The sum over all pairs of g (x - y) / distance.
+    args = given(call, "grad", "first", "second", "p")
+    grad, first = array(args.grad, "grad"), array(args.first, "x1")
+    if args.p != 2:
+        raise NoRule("gradients of distances have a rule for Euclid's alone")
+    return ask(call, KIND, flop=grad.size * (3.0 * first.shape[-1] + 1), rule="3 m n k + m n")
+
+
 def _results(call: Call) -> float:
     return float(sum(one.size for one in call.outputs))
 
@@ -227,11 +236,13 @@ RULES: Mapping[str, Rule] = {
     **dict.fromkeys(("linear", "mkldnn_linear"), _linear),
     "linear_backward": _linear_backward,
     "einsum": _einsum,
-    "_grouped_mm": _grouped,
-    **dict.fromkeys(("_scaled_mm", "_scaled_grouped_mm"), _scaled),
+    **dict.fromkeys(("_grouped_mm", "_scaled_grouped_mm"), _grouped),
+    **dict.fromkeys(("_scaled_mm", "_weight_int8pack_mm", "_weight_int4pack_mm",
+         "_weight_int4pack_mm_for_cpu"), _scaled),
     "bilinear": _bilinear,
     "_trilinear": _trilinear,
     **dict.fromkeys(("chain_matmul", "linalg_multi_dot"), _chain),
     "_cdist_forward": _distances,
+    "_cdist_backward": _distances_backward,
     **dict.fromkeys(("cdist", "_pdist_forward", "pdist"), _distances),
 }  # fmt: skip

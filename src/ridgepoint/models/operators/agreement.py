@@ -25,7 +25,7 @@ BYTES_TOLERANCE = 0.10
 BYTES_SLACK = 64 * 1024
 """Bytes of code and of data of interpreter and library that a cold call moves besides."""
 
-FLOP_OF_FUNCTION = (1.0, 100.0)
+FLOP_OF_FUNCTION = (1.0, 150.0)
 """Range of the flop that libraries take for one evaluation of exp, log, erf and the like."""
 
 _MOST_NAMED = 3
@@ -198,7 +198,7 @@ def _moves_more(found: Sequence[Agreement]) -> Caution | None:
         "with cold caches, simulation found more traffic than the rules state: "
         f"{_listed(map(_bytes_in_words, found))}",
         "expect these operators to stay below their roof: they move scratch memory, or arrays "
-        "several times",
+        "several times, or more rows than a rule without their indices can state",
         on="dram",
     )
 

@@ -48,6 +48,7 @@ typedef struct Thread {
     Bank *current;
     uint64_t busy;    /* it is in a mark: what a signal's handler marks meanwhile is ignored */
     uint64_t regions; /* that it is in itself, as in Bank */
+    uint64_t line;    /* name of the line of Python that it is in or below; 0: none */
     /* Of loader_group.c. */
     uint64_t is_inside;  /* of what is counted alone */
     uint64_t in_call;    /* it is in a system call, and looks around when that returns */
@@ -311,6 +312,7 @@ bool has_shadow_stack(void);
 
 /* A list of regions with one more; 0: no room for it. */
 uint64_t regions_with(uint64_t regions, const char *name, size_t n);
+uint64_t regions_on_line(uint64_t regions, uint64_t line);
 /* One list behind another, without what that has already; 0: no room for it. */
 uint64_t regions_within(uint64_t outer, uint64_t inner);
 

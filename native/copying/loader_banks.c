@@ -110,6 +110,7 @@ Thread *thread_take(void) {
     thread->current = NULL;
     thread->busy = 0;
     thread->regions = 0;
+    thread->line = 0;
     thread->is_inside = 0;
     thread->in_call = 0;
     thread->seen = 0;
@@ -182,7 +183,8 @@ void bank_use(Thread *thread, uint64_t regions, const uint8_t tiles[64]) {
     if (is_quiet && !process.has_fsgsbase) {
         return; /* there is no other way to %gs */
     }
-    const uint64_t counted = group_regions(thread, regions);
+    const uint64_t own = thread->line ? regions_on_line(regions, thread->line) : regions;
+    const uint64_t counted = group_regions(thread, own);
     Bank *bank = bank_of(thread, counted, tiles);
     if (!bank) {
         return; /* no memory at all: it counts on where it is */
@@ -199,7 +201,7 @@ void bank_use(Thread *thread, uint64_t regions, const uint8_t tiles[64]) {
     traffic_enters(bank);
     gs_set(bank);
     if (before) {
-        traffic_switched(before, bank, regions);
+        traffic_switched(before, bank, own);
     }
 }
 

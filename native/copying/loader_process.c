@@ -61,6 +61,7 @@ static void begin_process(const Bank *parents) {
     threads_forget();
     Thread *thread = thread_take();
     thread->open = before.open;
+    thread->line = before.line;
     thread_goes_on(thread, &before);
     tiles_of_child(parents, tiles);
     bank_use(thread, before.regions, tiles);

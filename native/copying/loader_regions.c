@@ -4,6 +4,9 @@
 
 #define REGION_BEGINS UINT64_C(0x52500000)
 #define REGION_ENDS UINT64_C(0x52500001)
+#define LINE_BEGINS UINT64_C(0x52500002)
+#define LINE_MARK '\2' /* stands before the name of a line of Python; a thread is in one at most */
+#define KNOWN_LINES 256u
 #define MOST_NAME_BYTES 200u
 #define MOST_LIST_BYTES 16384u
 #define MOST_TEXTS 4096u
@@ -107,6 +110,33 @@ uint64_t regions_within(uint64_t outer, uint64_t inner) {
     return regions;
 }
 
+/* The same with the line that a thread is on: lines change millions of times. */
+uint64_t regions_on_line(uint64_t regions, uint64_t line) {
+    static struct {
+        uint64_t regions, line, both;
+    } known[KNOWN_LINES];
+    const uint64_t slot = (line + regions * 31) / 2 % KNOWN_LINES;
+    uint64_t both = 0;
+    if (!lock_take(&names_lock)) {
+        return regions;
+    }
+    if (known[slot].regions == regions && known[slot].line == line) {
+        both = known[slot].both;
+    } else {
+        const char *name = arena_text(line);
+        size_t n = 0;
+        while (name[n]) {
+            n++;
+        }
+        both = list_with(regions, name, n);
+        known[slot].regions = regions;
+        known[slot].line = line;
+        known[slot].both = both;
+    }
+    lock_release(&names_lock);
+    return both ? both : regions;
+}
+
 static size_t copy_name(char *to, const char *name) {
     size_t n = 0;
     for (; n < MOST_NAME_BYTES && name[n]; n++) {
@@ -151,8 +181,21 @@ static void ends(Thread *thread, const char *text) {
     }
 }
 
+/* The thread goes to another line, or with an empty name to none. */
+static void goes_to_line(Thread *thread, const char *text) {
+    char name[MOST_NAME_BYTES + 2] = {LINE_MARK};
+    const size_t n = copy_name(name + 1, text);
+    uint64_t line = 0;
+    if (n && lock_take(&names_lock)) {
+        line = name_of(name, n + 1);
+        lock_release(&names_lock);
+    }
+    thread->line = line;
+    bank_use(thread, thread->regions, bank_here()->tiles);
+}
+
 static void take_request(const uint64_t *words) {
-    if (words[0] != REGION_BEGINS && words[0] != REGION_ENDS) {
+    if (words[0] != REGION_BEGINS && words[0] != REGION_ENDS && words[0] != LINE_BEGINS) {
         return;
     }
     Thread *thread = thread_here();
@@ -164,6 +207,8 @@ static void take_request(const uint64_t *words) {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if (words[0] == REGION_BEGINS) {
         begins(thread, name);
+    } else if (words[0] == LINE_BEGINS) {
+        goes_to_line(thread, name);
     } else {
         ends(thread, name);
     }

@@ -12,7 +12,6 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define MOST_FRAMES 512
 #define MOST_TABLE_BYTES 65536u
 #define CACHED 1024u /* a power of two */
 
@@ -37,6 +36,7 @@ static const Layout *layout;
 static const void *type_of_code;
 static void *(*state_here)(void);
 static bool reads_directly;
+static char first_folder[FILE_BYTES]; /* where the program began: it may go elsewhere */
 
 bool read_safely(void *to, const void *from, size_t n) {
     const struct iovec here = {to, n}, there = {(void *)from, n};
@@ -64,10 +64,17 @@ Refusal frames_begin(uint64_t *version) {
     if (minor >= 13 && (!runtime || runtime[2])) { /* _Py_DebugOffsets.free_threaded */
         return FREE_THREADED;
     }
+    if (!first_folder[0] && !getcwd(first_folder, sizeof first_folder)) {
+        first_folder[0] = 0;
+    }
     uint64_t word = 0;
     layout = &layouts[minor];
     reads_directly = !read_safely(&word, known, sizeof word); /* where containers forbid it */
     return KNOWN;
+}
+
+void frames_read_directly(void) {
+    reads_directly = true;
 }
 
 const void *frames_state(void) {
@@ -158,6 +165,21 @@ static bool as_utf8(const uint8_t *from, unsigned width, uint64_t n, char *to) {
     return true;
 }
 
+/* Puts that folder before a path that begins nowhere; what is no path stays. */
+static bool make_absolute(char path[FILE_BYTES]) {
+    const size_t n = strlen(first_folder), own = strlen(path);
+    if (path[0] == '/' || path[0] == '<' || !path[0]) {
+        return true;
+    }
+    if (!n || n + own + 2 > FILE_BYTES) {
+        return false;
+    }
+    memmove(path + n + 1, path, own + 1);
+    memcpy(path, first_folder, n);
+    path[n] = '/';
+    return true;
+}
+
 static bool file_name(const uint8_t *text, char to[FILE_BYTES]) {
     uint8_t characters[4 * FILE_BYTES];
     uint64_t n = 0;
@@ -168,7 +190,7 @@ static bool file_name(const uint8_t *text, char to[FILE_BYTES]) {
     const unsigned kind = state >> 2 & 7, is_compact = state >> 5 & 1, is_ascii = state >> 6 & 1;
     return is_compact && (kind == 1 || kind == 2 || kind == 4) && n < FILE_BYTES
         && read_safely(characters, text + (is_ascii ? layout->ascii : layout->compact), n * kind)
-        && as_utf8(characters, kind, n, to);
+        && as_utf8(characters, kind, n, to) && make_absolute(to);
 }
 
 /* A user's file: neither installed nor the interpreter's own, and no text that was executed. */
@@ -203,7 +225,7 @@ static uint32_t file_of(LineTable *table, const uint8_t *code) {
 
 /* ---- frames ---- */
 
-static const uint8_t *current_frame(const void *state) {
+const uint8_t *frame_current(const void *state) {
     const uint8_t *frame = NULL;
     if (!state || !read_safely(&frame, (const uint8_t *)state + layout->state_frame, 8)) {
         return NULL;
@@ -214,23 +236,49 @@ static const uint8_t *current_frame(const void *state) {
     return frame;
 }
 
+const uint8_t *frame_previous(const uint8_t *frame) {
+    const uint8_t *previous = NULL;
+    return read_safely(&previous, frame + layout->previous, 8) ? previous : NULL;
+}
+
+/* The lowest bits tell who owns the reference, from 3.14 on. */
+static const uint8_t *code_in(const uint8_t *const *words) {
+    return (const uint8_t *)((uintptr_t)words[layout->code / 8] & ~UINT64_C(7));
+}
+
+bool frame_spot(const uint8_t *frame, Spot *spot) {
+    const uint8_t *const *words = (const uint8_t *const *)frame;
+    const uint8_t *code = code_in(words);
+    if (!code || *(const void *const *)(code + 8) != type_of_code) {
+        return false;
+    }
+    *spot = (Spot){code, *(const void *const *)(code + layout->table),
+                   words[layout->instruction / 8]};
+    return true;
+}
+
+Line frame_line(LineTable *table, const uint8_t *frame) {
+    const uint8_t *words[8], *type = NULL;
+    if (!read_safely(words, frame, sizeof words)) {
+        return (Line){0, 0};
+    }
+    const uint8_t *code = code_in(words);
+    if (!code || !read_safely(&type, code + 8, 8) || type != type_of_code) {
+        return (Line){0, 0};
+    }
+    const uint32_t file = file_of(table, code);
+    const uint32_t line = file ? line_of(code, words[layout->instruction / 8]) : 0;
+    return (Line){line ? file : 0, line};
+}
+
 Line frames_line(LineTable *table, const void *state) {
-    const uint8_t *frame = current_frame(state);
+    const uint8_t *frame = frame_current(state);
     for (int depth = 0; frame && depth < MOST_FRAMES; depth++) {
-        const uint8_t *words[8], *type = NULL;
-        if (!read_safely(words, frame, sizeof words)) {
-            break;
+        const Line line = frame_line(table, frame);
+        if (line.file) {
+            return line;
         }
-        /* The lowest bits tell who owns the reference, from 3.14 on. */
-        const uint8_t *code = (const uint8_t *)((uintptr_t)words[layout->code / 8] & ~UINT64_C(7));
-        if (code && read_safely(&type, code + 8, 8) && type == type_of_code) {
-            const uint32_t file = file_of(table, code);
-            const uint32_t line = file ? line_of(code, words[layout->instruction / 8]) : 0;
-            if (line) {
-                return (Line){file, line};
-            }
-        }
-        frame = words[layout->previous / 8];
+        frame = frame_previous(frame);
     }
     return (Line){0, 0};
 }

@@ -54,7 +54,8 @@ static void note(Kind kind, uint64_t ns) {
     }
     const Line line = frames_line(table, state);
     if (line.file) {
-        table_add(table, line.file, line.line, kind, ns);
+        LineRow *row = table_row(table, line.file, line.line);
+        row_add(row ? row : &table->unknown, kind, ns);
     } else {
         row_add(&table->outside, kind, ns);
     }
@@ -116,6 +117,7 @@ pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*func
     if (!real) {
         *(void **)&real = dlsym(RTLD_NEXT, "pthread_create");
     }
+    trace_new_threads();
     Start *start = table ? malloc(sizeof *start) : NULL;
     if (!start) {
         return real(thread, attributes, function, argument);
@@ -160,8 +162,11 @@ __attribute__((constructor)) static void begin(void) {
     folder = getenv(LINES_VARIABLE);
     /* Other programs, such as a shell that starts Python, only hand it on. */
     if (folder && *folder && dlsym(RTLD_DEFAULT, "_PyRuntime")) {
+        const char *traced = getenv(TRACED_VARIABLE);
         folder = realpath(folder, NULL); /* the program may change its variables */
-        if (folder) {
+        if (folder && traced && *traced) {
+            trace_begin(folder, traced);
+        } else if (folder) {
             process_begins();
             pthread_atfork(NULL, NULL, process_begins);
         }

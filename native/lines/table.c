@@ -43,7 +43,7 @@ void row_add(LineRow *row, Kind kind, uint64_t ns) {
     __atomic_add_fetch(&row->ns[kind], ns, __ATOMIC_RELAXED);
 }
 
-void table_add(LineTable *table, uint32_t file, uint32_t line, Kind kind, uint64_t ns) {
+LineRow *table_row(LineTable *table, uint32_t file, uint32_t line) {
     const uint64_t key = (uint64_t)file << 32 | line;
     const uint64_t hash = key * UINT64_C(0x9e3779b97f4a7c15) >> 40;
     for (uint64_t i = 0; i < MOST_LINES / 2; i++) {
@@ -52,12 +52,11 @@ void table_add(LineTable *table, uint32_t file, uint32_t line, Kind kind, uint64
         __atomic_compare_exchange_n(&row->key, &found, key, false, __ATOMIC_RELAXED,
                                     __ATOMIC_RELAXED);
         if (!found || found == key) {
-            row_add(row, kind, ns);
-            return;
+            return row;
         }
     }
     __atomic_add_fetch(&table->no_room, 1, __ATOMIC_RELAXED);
-    row_add(&table->unknown, kind, ns);
+    return NULL;
 }
 
 /* Two threads that meet a file at the same moment may give it two places: rows add up. */

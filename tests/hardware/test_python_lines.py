@@ -110,6 +110,7 @@ def test_executed_text_belongs_to_the_line_that_executes_it(sampled):
     assert of("exec(").cpu_s == pytest.approx(0.3, abs=0.06)
 
 
+@pytest.mark.slow
 def test_lines_of_a_program_are_in_its_report(tmp_path):
     """With their text; time that no line explains stays apart."""
     script = tmp_path / "loop.py"

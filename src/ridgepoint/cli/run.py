@@ -142,7 +142,10 @@ if TYPE_CHECKING:
 @click.option(
     "--lines",
     is_flag=True,
-    help="Time the lines of a Python program too, by sampling more native runs.",
+    help=(
+        "Time the lines of a Python program too, by sampling more native runs, and count the work "
+        "and the traffic below each line in one more run."
+    ),
 )
 @click.option(
     "--operators",

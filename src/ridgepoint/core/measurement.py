@@ -10,7 +10,7 @@ from ridgepoint.core.caution import Caution
 from ridgepoint.core.counted import Counted
 from ridgepoint.core.counts import Traffic, traffic_at
 from ridgepoint.core.demand import Demand
-from ridgepoint.core.lines import LineTimes
+from ridgepoint.core.lines import PythonLines
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.presenting import Presentable, amount, presenter, quoted
 from ridgepoint.core.ranks import Distributed
@@ -129,7 +129,7 @@ class Measurement(Presentable):
     distributed : Distributed or None
         The ranks, whose sum the counts are; the runtime is that of the slowest rank. None: one
         program on one machine.
-    lines : LineTimes or None
+    lines : PythonLines or None
         The time per line of a Python program; None: not asked for, or not available.
     asked : Asked or None
         None: unknown, for a function or a record of an earlier version.
@@ -145,7 +145,7 @@ class Measurement(Presentable):
     timed_regions: tuple[TimedRegion, ...] = ()
     protocol: Protocol | None = None
     sampled: Sampled | None = None
-    lines: LineTimes | None = None
+    lines: PythonLines | None = None
     distributed: Distributed | None = None
     whole: Timed | None = None
     asked: Asked | None = None
@@ -243,7 +243,7 @@ class Timing:
     timed_regions : tuple of TimedRegion
     sampled : Sampled or None
         As in `Measurement`; functions are named by their symbols.
-    lines : LineTimes or None
+    lines : PythonLines or None
         As in `Measurement`.
     """
 
@@ -254,7 +254,7 @@ class Timing:
     cautions: tuple[Caution, ...] = ()
     timed_regions: tuple[TimedRegion, ...] = ()
     sampled: Sampled | None = None
-    lines: LineTimes | None = None
+    lines: PythonLines | None = None
 
     @property
     def all_cautions(self) -> tuple[Caution, ...]:

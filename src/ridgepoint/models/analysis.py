@@ -9,6 +9,7 @@ from functools import cached_property
 from ridgepoint.core.bound import Bound, bound_known
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.counts import FunctionCounts
+from ridgepoint.core.lines import PythonLine
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measurement import Measurement
 from ridgepoint.core.presenting import Presentable, presenter
@@ -21,7 +22,7 @@ from ridgepoint.models.distributed import Verdict, judge
 from ridgepoint.models.doubts import doubts
 from ridgepoint.models.explanations import Explained, explain, hot_function
 from ridgepoint.models.one_bandwidth import BANDWIDTHS, Bandwidth
-from ridgepoint.models.parts import function_alone, region_alone, timed_functions
+from ridgepoint.models.parts import function_alone, line_alone, region_alone, timed_functions
 from ridgepoint.models.placement import PlacedPart, Placement, place_with
 from ridgepoint.models.placement_cautions import are_simulated
 from ridgepoint.models.thresholds import CERTAIN, LEAST_PART
@@ -162,6 +163,16 @@ class Analysis(Presentable):
                 ),
             )
             for function, timed in timed_functions(self.measurement)
+        )
+
+    @cached_property
+    def lines(self) -> tuple[tuple[PythonLine, Analysis], ...]:
+        """The lines of Python that were counted, each with its analysis, longest first."""
+        lines = self.measurement.lines
+        return tuple(
+            (line, self._of(line_alone(self.measurement, line)))
+            for line in (() if lines is None else lines.lines)
+            if line.counts is not None
         )
 
     @cached_property

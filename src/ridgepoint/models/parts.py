@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from ridgepoint.core.counts import FunctionCounts, RegionCounts
 from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.lines import PythonLine
 from ridgepoint.core.measurement import Measurement
 from ridgepoint.core.timed import Timed, TimedFunction
 from ridgepoint.models.thresholds import CERTAIN
@@ -14,7 +15,7 @@ from ridgepoint.models.thresholds import CERTAIN
 
 def part_alone(
     measurement: Measurement,
-    part: RegionCounts | FunctionCounts,
+    part: RegionCounts | FunctionCounts | PythonLine,
     *,
     kind: str,
     timed: Timed | None,
@@ -25,8 +26,9 @@ def part_alone(
     ----------
     measurement : Measurement
         Measurement of the whole program.
-    part : RegionCounts or FunctionCounts
-    kind : {"region", "function"}
+    part : RegionCounts, FunctionCounts or PythonLine
+        A line must have been counted.
+    kind : {"region", "function", "line"}
     timed : Timed or None
         The time of the part; None: it is not known.
 
@@ -34,6 +36,7 @@ def part_alone(
     -----
     Its roofs are those of the cores that it kept busy itself, whatever was asked for the whole.
     """
+    assert part.counts is not None
     return replace(
         measurement,
         counted=replace(
@@ -53,6 +56,7 @@ def part_alone(
         timed=timed,
         timed_regions=(),
         sampled=None,
+        lines=None,
         asked=None,
     )
 
@@ -121,3 +125,30 @@ def function_alone(
     if timed is not None and timed.relative_error <= CERTAIN:
         own = Timed(runtime_s=timed.runtime_s, cpu_s=Estimate([timed.cpu_s]))
     return part_alone(measurement, function, kind="function", timed=own)
+
+
+def line_alone(measurement: Measurement, line: PythonLine) -> Measurement:
+    """Return the measurement of a line of Python alone, with what is below it.
+
+    Parameters
+    ----------
+    measurement : Measurement
+        Measurement of the whole program.
+    line : PythonLine
+        One of its lines, counted.
+
+    Returns
+    -------
+    Measurement
+        Counts of the threads that were in the line, and their CPU time, as if one thread had been
+        there at a time. Not timed if that is not known to `CERTAIN`.
+    """
+    own_s, cpu_s = line.own_s, line.cpu_s
+    low, high = cpu_s.low, cpu_s.high
+    timed = None
+    if own_s and low is not None and high is not None:
+        scale = own_s / cpu_s.median
+        runtime = Estimate([own_s], interval=(low * scale, high * scale))
+        if (high - low) / 2 <= CERTAIN * cpu_s.median:
+            timed = Timed(runtime_s=runtime, cpu_s=runtime)
+    return part_alone(measurement, line, kind="line", timed=timed)

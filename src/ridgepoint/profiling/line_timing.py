@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.estimate import Estimate
-from ridgepoint.core.lines import LineTime, LineTimes
+from ridgepoint.core.lines import PythonLine, PythonLines
 from ridgepoint.core.timed import Timed
 from ridgepoint.host.run import Run
 from ridgepoint.host.scratch import scratch_folder
@@ -44,7 +44,7 @@ _WHY_REFUSED = {
 }
 
 
-def time_lines(native: Native, timed: Timed) -> LineTimes:
+def time_lines(native: Native, timed: Timed) -> PythonLines:
     """Return the time in each line of the user's Python files.
 
     Parameters
@@ -88,7 +88,7 @@ def _line_times(
     timed: Timed,
     began: str,
     built_cautions: tuple[Caution, ...],
-) -> LineTimes:
+) -> PythonLines:
     cpu_s = sum(run.cpu_s for run in runs)
     scale = timed.cpu_s.median / cpu_s if cpu_s and timed.cpu_s.median else 1 / len(runs)
     error = (timed.cpu_s.relative_spread or 0.0) / 2
@@ -98,7 +98,7 @@ def _line_times(
         for key, share in samples.of.items()
     ]
     unsampled_s = max(cpu_s - samples.cpu_s, 0.0) * scale
-    return LineTimes(
+    return PythonLines(
         runs=len(runs),
         samples=samples.samples,
         lines=tuple(sorted(lines, key=lambda line: (-line.cpu_s.median, line.file, line.line))),
@@ -117,7 +117,7 @@ def _line_time(
     *,
     scale: float,
     error: float,
-) -> LineTime:
+) -> PythonLine:
     """Return the time of one line; its share of the samples has an error of its own."""
     file, line = os.path.abspath(key[0]), key[1]
     low, high = interval(share.samples, samples)
@@ -128,7 +128,7 @@ def _line_time(
         time_s * (1 + math.hypot(high / middle - 1, error)),
     )
     text = texts.get(file, ())[line - 1 : line]
-    return LineTime(
+    return PythonLine(
         file=file,
         line=line,
         text=text[0].strip()[:_LONGEST_TEXT] if text else None,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.errors import MeterUnavailable
-from ridgepoint.core.lines import LineTimes
+from ridgepoint.core.lines import PythonLines
 from ridgepoint.core.measurement import Context, Measurement, Timing
 from ridgepoint.core.timed import Timed, TimedRegion
 from ridgepoint.meters import Selection
@@ -33,7 +33,7 @@ class NativeTimes:
         Samples of the time in each function; None: none were taken.
     part : Timed or None
         The function that is counted alone; None: there is none, or its time is not known.
-    lines : LineTimes or None
+    lines : PythonLines or None
         The time in each line of Python; None: not asked for, or not available.
     cautions : tuple of Caution
     """
@@ -42,7 +42,7 @@ class NativeTimes:
     regions: tuple[TimedRegion, ...] = ()
     sampler: Sampler | None = None
     part: Timed | None = None
-    lines: LineTimes | None = None
+    lines: PythonLines | None = None
     cautions: tuple[Caution, ...] = ()
 
     @property

@@ -23,6 +23,7 @@ from ridgepoint.models.plausibility import by_slowdown
 from ridgepoint.models.stays import time_within
 from ridgepoint.profiling.context import context_here
 from ridgepoint.profiling.counted_runs import CountedRuns, expected_time
+from ridgepoint.profiling.line_counting import count_lines
 from ridgepoint.profiling.native_times import (
     NativeTimes,
     is_function,
@@ -176,6 +177,9 @@ def measure_program(
         def recount(other: Meter) -> Counted:
             return other.count(resolved, launch=launch, caches=())
 
+        def recount_with(other: Meter) -> Counted:
+            return other.count(resolved, launch=launch, caches=caches or ())
+
         repeated: tuple[Caution, ...] = ()
         if functions and meter.without_traffic is not None:
             report(f"counting again with {meter.name}, without caches", False)
@@ -187,6 +191,9 @@ def measure_program(
         ):
             report("counting the whole program, to divide its samples", False)
             times = _divided(times, counted, meter, recount)
+        if times.lines is not None:
+            report("counting again, line by line", False)
+            times = replace(times, lines=count_lines(times.lines, meter, counted, recount_with))
     status = _exit_status(launch, times)
     if times.timed is None:
         require_success(command, status, ignore_status=ignore_status)

@@ -12,7 +12,7 @@ from ridgepoint.core import documents
 from ridgepoint.core.counted import Counted
 from ridgepoint.core.counts import Counts, FunctionCounts, Traffic, traffic_at
 from ridgepoint.core.documents import fields_of, plain, to_fields
-from ridgepoint.core.lines import LineTimes
+from ridgepoint.core.lines import PythonLines
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measurement import Measurement, Timing
 from ridgepoint.core.timed import Sampled
@@ -216,7 +216,7 @@ def _function(function: FunctionCounts, part: TimedPart | None) -> dict[str, Any
     return fields
 
 
-def _without_cautions(times: Sampled | LineTimes | None) -> dict[str, Any] | None:
+def _without_cautions(times: Sampled | PythonLines | None) -> dict[str, Any] | None:
     """Return how samples were taken, and the time of every function or line."""
     if times is None:
         return None

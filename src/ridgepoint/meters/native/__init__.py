@@ -70,10 +70,16 @@ class NativeMeter(Asked):
         runs at about its own speed. There are no alternatives, ends and miss curve then.
     options : int
         Of the arena.
+    beside : tuple of Path
+        Other libraries that are preloaded.
+    variables : tuple of str
+        More variables of the program's environment: ``NAME=value``.
     """
 
     simulate: bool = False
     estimates: bool = False
+    beside: tuple[Path, ...] = ()
+    variables: tuple[str, ...] = ()
     options: int = OPTION_SAMPLES | OPTION_JIT
 
     name = "native"
@@ -130,14 +136,18 @@ class NativeMeter(Asked):
         built = native_engine(report=self.report)
         check_countable(command)
         what = f"cannot count {command[0]!r} with the copying engine"
-        preloaded = preload(built.library)
+        preloaded = preload(built.library, *self.beside)
         with scratch_folder() as scratch:
             copies, own = folder_of_copies(built.copies, Path(scratch))
             naming = Naming(since_s=from_now_s())
             began_ns = time.time_ns()
             geometries = self.geometries(caches)[: 1 if self.estimates else None]
             with self._arena(what, built, copies, geometries) as arena:
-                variables = (f"LD_PRELOAD={preloaded}", f"{ARENA_VARIABLE}={arena.path}")
+                variables = (
+                    f"LD_PRELOAD={preloaded}",
+                    f"{ARENA_VARIABLE}={arena.path}",
+                    *self.variables,
+                )
                 with collecting(arena) as collector:
                     run = launch((env_program(), *variables, *command))
                 contents = arena.read(collector.banks())

@@ -134,22 +134,22 @@ def _preloaded() -> list[str]:
     return os.environ.get("LD_PRELOAD", "").replace(":", " ").split()
 
 
-def preload(library: Path) -> str:
-    """Return ``LD_PRELOAD`` with a library before those of the user.
+def preload(*libraries: Path) -> str:
+    """Return ``LD_PRELOAD`` with libraries before those of the user.
 
     Raises
     ------
     CannotMeasure
-        If its path has a character that separates paths there.
+        If a path has a character that separates paths there.
     """
-    path = str(library)
-    if any(character in path for character in " :"):
-        raise CannotMeasure(
-            "cannot count with the copying engine",
-            reason=f"no loader can preload {shlex.quote(path)}: blanks and colons separate paths",
-            remedy="name a folder without blanks and colons in RIDGEPOINT_CACHE",
-        )
-    return ":".join((path, *_preloaded()))
+    for library in libraries:
+        if any(character in str(library) for character in " :"):
+            raise CannotMeasure(
+                "cannot preload a library into the program",
+                reason=f"blanks and colons separate paths; {shlex.quote(str(library))} has some",
+                remedy="name a folder without blanks and colons in RIDGEPOINT_CACHE",
+            )
+    return ":".join((*map(str, libraries), *_preloaded()))
 
 
 def env_program() -> str:

@@ -9,7 +9,7 @@ own CPU time, and what its handler reads is the line at that very instruction.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -29,6 +29,14 @@ from ridgepoint.meters.compiling import compile_and_link, compiler, run_together
 LIBRARY = "libridgepoint-lines.so"
 LINES_VARIABLE = "RIDGEPOINT_LINES"
 """The environment variable that names the folder for the samples of Python processes."""
+
+TRACED_VARIABLE = "RIDGEPOINT_TRACED_LINES"
+"""The environment variable that names the list of lines to count apart; see `traced_list`."""
+
+LINE_MARK = "\x02"
+"""Stands before the number of a line where the copying engine names regions; "0" is all others."""
+
+MOST_TRACED = 500
 
 _WHAT = "the sampler of Python lines"
 _FLAGS = ("-std=gnu11", "-O2", "-m64", "-fPIC", "-fvisibility=hidden")
@@ -102,3 +110,16 @@ def line_sampler(
         raise unavailable(_WHAT, why(error), "reinstall 'ridgepoint'") from error
     folder, cautions = built(recipe, cache=cache, report=report)
     return folder / LIBRARY, cautions
+
+
+def traced_list(lines: Sequence[tuple[str, int]], *, most_events: int) -> str:
+    """Return the content of the file that names lines to count apart.
+
+    Parameters
+    ----------
+    lines : sequence of (str, int)
+        Absolute paths and numbers of lines, at most `MOST_TRACED`; the first has the number 1.
+    most_events : int
+        How often lines of a process may begin until it is no longer traced.
+    """
+    return f"{most_events}\n" + "".join(f"{line} {file}\n" for file, line in lines)

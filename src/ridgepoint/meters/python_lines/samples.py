@@ -18,7 +18,13 @@ _FILES_AT = _HEAD.size + 2 * _ROW.size
 _ROWS_AT = _FILES_AT + _FILES * _FILE_BYTES
 _TABLE_BYTES = _ROWS_AT + _ROWS * _ROW.size
 
-_REFUSALS = {1: "other-version", 2: "free-threaded", 3: "no-timer"}
+_REFUSALS = {
+    1: "other-version",
+    2: "free-threaded",
+    3: "no-timer",
+    4: "not-counted",
+    5: "too-many",
+}
 
 
 @dataclass(slots=True)
@@ -65,7 +71,7 @@ class LineSamples:
         Their versions, as ``sys.hexversion`` has them.
     refused : Counter of str
         Python processes that were not, by reason: ``other-version``, ``free-threaded``,
-        ``no-timer``.
+        ``no-timer``; of those that were traced also ``not-counted`` and ``too-many``.
     of : dict of (str, int) to LineShare
         By file and line.
     outside, unlocated : LineShare

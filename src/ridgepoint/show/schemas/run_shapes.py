@@ -13,7 +13,7 @@ from ridgepoint.core.counted import (
 )
 from ridgepoint.core.counts import FlopCount, Traffic
 from ridgepoint.core.estimate import Estimate
-from ridgepoint.core.lines import LineTimes
+from ridgepoint.core.lines import PythonLines
 from ridgepoint.core.machine import Cache
 from ridgepoint.core.measurement import Context, Protocol
 from ridgepoint.core.ranks import Distributed
@@ -374,7 +374,7 @@ def _without_cautions(value: type) -> dict[str, Any]:
     return shape
 
 
-_SAMPLED, _LINES = _without_cautions(Sampled), _without_cautions(LineTimes)
+_SAMPLED, _LINES = _without_cautions(Sampled), _without_cautions(PythonLines)
 
 RUN: dict[str, Any] = obj(
     "A measured program and its place below the roofs of a machine. Of a program that was timed "

@@ -27,7 +27,7 @@ from ridgepoint.show.tables.function_table import function_times, functions
 from ridgepoint.show.tables.layout import Row, caution_list, codes_in_short, grid, sections
 from ridgepoint.show.tables.line_table import lines
 from ridgepoint.show.tables.measured_rows import measured_rows
-from ridgepoint.show.tables.python_line_table import python_lines
+from ridgepoint.show.tables.python_line_table import python_line_work, python_lines
 from ridgepoint.show.tables.rank_table import ranks
 from ridgepoint.show.tables.region_table import regions
 from ridgepoint.show.tables.roofs_table import (
@@ -149,6 +149,8 @@ def _parts(analysis: Analysis, most_functions: int) -> Iterator[RenderableType]:
         yield function_times(analysis, measurement.sampled, most=most_functions)
     if measurement.lines is not None and measurement.timed is not None:
         yield python_lines(measurement.lines, measurement.timed, most=most_functions)
+        if (work := python_line_work(analysis, most=most_functions)) is not None:
+            yield work
     if counted.functions:
         yield functions(counted, most_functions, metric=analysis.metric)
     hottest = lines(measurement, analysis.placement)

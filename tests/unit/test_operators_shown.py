@@ -3,7 +3,7 @@
 import io
 import json
 import re
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import pytest
 from chart_reading import rates_of
@@ -23,7 +23,7 @@ from operator_inputs import (
 from rich.console import Console
 
 from ridgepoint.core.documents import decode, encode, render
-from ridgepoint.core.operators import OperatorProfile
+from ridgepoint.core.operators import CheckedCall, OperatorProfile
 from ridgepoint.models.operators import analyse_operators
 from ridgepoint.models.operators.shown import modules_shown
 from ridgepoint.show.charts.operators import operators_chart
@@ -128,13 +128,12 @@ def test_no_operator_at_all():
 def test_points_are_at_work_over_least_bytes_and_over_time():
     """2 x 512^3 flop over 3 x 512^2 x 4 + 2048 bytes, and over 2 ms."""
     chart = operators_chart(analyse_operators(MLP, MACHINE))
-    marks = {
-        mark.label.text: mark for mark in chart.marks if mark.label and mark.name.startswith("aten")
-    }
+    marks = {mark.name.split()[0]: mark for mark in chart.marks if mark.name.startswith("aten")}
     assert set(marks) == {"aten.addmm", "aten.add"}
-    assert marks["aten.addmm"].at == pytest.approx(
-        (2 * 512**3 / (12 * 512**2 + 2048), 512**3 / 1e-3)
-    )
+    assert [mark.label.text for mark in marks.values()] == ["1 aten.addmm", "2 aten.add"]
+    assert [entry.lead for entry in chart.key if entry.is_part] == ["1", "2"]
+    at = (2 * 512**3 / (12 * 512**2 + 2048), 512**3 / 1e-3)
+    assert marks["aten.addmm"].at == pytest.approx(at)
     assert marks["aten.addmm"].size > marks["aten.add"].size
     assert rates_of(chart, "roof") == {"fp32": 400e9, "DRAM": pytest.approx(30e9)}
 
@@ -233,6 +232,39 @@ def test_operators_of_other_shapes_or_phases_are_not_alike():
         ("aten.addmm", 1), ("aten.addmm", 1), ("aten.relu", 1), ("aten._foreach_add_", 1),
         ("aten.add", 1),
     ]  # fmt: skip
+
+
+def checked(stated, counted, *, read=None, functions=0.0):
+    """Return an operator of which one call was counted with cold and with warm caches."""
+    one = linear("a")
+    asked = replace(one.asked, work={"fp32": stated}, functions=functions)
+    counts = [
+        CheckedCall(state=state, work={"fp32": counted}, read_bytes=read, write_bytes=1048576,
+                    meter="by hand")
+        for state in ("warm", "cold")
+    ]  # fmt: skip
+    return replace(one, asked=asked, checked=tuple(counts))
+
+
+def test_counts_stand_beside_what_rules_state():
+    """Of one call; what differs by more than the tolerance is said to."""
+    lines = printed(profile(checked(1e9, 2_000_000_000, read=2100000)), width=120)
+    more = next(line for line in lines if "2 Gflop" in line)
+    assert re.search(r"1 Gflop\s+2 Gflop\s+more\s+3.15 MB\s+3.15 MB\s+agrees", more)
+    assert not any("counted" in line for line in printed(MLP, machine=None)[:20])
+
+
+def test_what_was_not_counted_says_why():
+    """Each reason once."""
+    one = replace(linear("a"), unchecked="it needs a GPU")
+    lines = printed(profile(one, one))
+    assert lines.count("not counted, such as aten.addmm: it needs a GPU") == 1
+
+
+def test_what_the_library_says_of_itself_stands_beside_ours():
+    """XLA's cost analysis, for example."""
+    lines = printed(replace(MLP, library_says={"flop": 1e9, "bytes": 2e6}))
+    assert any("library says" in line and "1 Gflop, 2 MB" in line for line in lines)
 
 
 def test_notebook_and_python_show_the_same():

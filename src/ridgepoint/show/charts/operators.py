@@ -39,8 +39,8 @@ _LONGEST_NAME, _LONGEST_SHAPES = 22, 34
 _LEAST_SHARE = 0.001
 # A loss of ten numbers would push all others into a corner: it is drawn at the edge.
 _FRAMED_SHARE = 0.01
-# Areas over that of a usual mark: of an operator that takes no time, and of one that takes all.
-_SMALLEST, _LARGEST = 0.12, 8.0
+# Diameters over that of a usual mark.
+_SMALLEST, _LARGEST = 0.35, 3.2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,10 +87,12 @@ def operators_chart(analysis: OperatorAnalysis) -> Chart:
     roofs = shown_roofs(machine, precisions=precisions, cores=cores)
     x_limits, y_limits = _frame(machine, points, [r.rate for r in roofs if r.is_peak])
     ridges = ridge_points(roofs)
-    named = sorted(points, key=lambda point: -(point.group.share or 0.0))[:_MOST_NAMED]
+    longest = sorted(points, key=lambda point: -(point.group.share or 0.0))
+    # In the order of the key.
+    named = sorted(longest[:_MOST_NAMED], key=lambda point: point.ink)
     # The largest first, so that none hides a smaller one.
     marks = [
-        _mark(point, rank, y_limits, is_named=point in named) for rank, point in enumerate(points)
+        _mark(point, y_limits, largest=longest[0], number=_number(point, named)) for point in points
     ]
     return Chart(
         title=printable(f"{profile.program} on {machine_title(machine)}"),
@@ -205,24 +207,39 @@ def _subtitle(analysis: OperatorAnalysis, cores: float) -> str:
     return "; ".join(parts)
 
 
-def _mark(point: _Point, rank: int, y_limits: Interval, *, is_named: bool) -> Mark:
+def _number(point: _Point, named: Sequence[_Point]) -> int | None:
+    """Return the number by which the key calls a point; None: it is not in the key."""
+    return next((at for at, each in enumerate(named, start=1) if each is point), None)
+
+
+def _mark(point: _Point, y_limits: Interval, *, largest: _Point, number: int | None) -> Mark:
+    """Return a disc with an area by its share of the time; those in the key have a number."""
     group = point.group
-    performance, below = group.performance, point.rate < y_limits[0]
+    is_inside = point.rate >= y_limits[0]
+    share = (group.share or 0.0) / (largest.group.share or 1.0)
     return Mark(
         at=(point.intensity, max(point.rate, y_limits[0])),
         ink=point.ink,
         face="pale" if point.is_timed else "hollow",
-        y_interval=None
-        if performance is None or below or not point.is_timed
-        else (performance.q1, performance.q3),
-        size=math.sqrt(_SMALLEST + _LARGEST * (group.share or 0.0)),
-        edge="bottom" if below else None,
+        y_interval=_quartiles(group) if number is not None and is_inside else None,
+        size=max(_LARGEST * math.sqrt(share), _SMALLEST),
+        edge=None if is_inside else "bottom",
         is_alarming=point.is_timed and (group.efficiency or 0.0) > ABOVE_ROOF,
-        label=Label(text=_cut(point.name, _LONGEST_NAME), rank=rank) if is_named else None,
+        label=None
+        if number is None
+        else Label(text=f"{number} {_cut(point.name, _LONGEST_NAME)}", rank=number),
+        glyph="" if number is None else str(number),
         name=f"{_cut(point.name, _LONGEST_SHAPES)} {_cut(_shapes(group), _LONGEST_SHAPES)}",
         summary=_summary(point),
         subject=point.subject,
     )
+
+
+def _quartiles(group: OperatorGroup) -> Interval | None:
+    performance = group.performance
+    if performance is None or performance.q1 == performance.q3:
+        return None
+    return performance.q1, performance.q3
 
 
 def _summary(point: _Point) -> str:
@@ -256,10 +273,16 @@ def _key(
         share = shares.get(kind)
         text = printable(kind) + ("" if share is None else f": {percent(share)} of the time")
         yield Entry(text=text, ink=ink, shape="circle", face="pale")
-        for point in named:
+        for number, point in enumerate(named, start=1):
             if point.ink == ink:
                 shapes = _cut(_shapes(point.group), _LONGEST_SHAPES)
-                yield Entry(text=f"{point.name} {shapes}: {_summary(point)}", ink=ink, is_part=True)
+                yield Entry(
+                    text=f"{_cut(point.name, _LONGEST_SHAPES)} {shapes}: {_summary(point)}",
+                    ink=ink,
+                    lead=str(number),
+                    glyph=str(number),
+                    is_part=True,
+                )
 
 
 def _left_out(

@@ -30,6 +30,7 @@ from ridgepoint.show.operators_text import (
     unknown_sentences,
 )
 from ridgepoint.show.tables.layout import Row, caution_list, grid, sections
+from ridgepoint.show.tables.operator_checks import checks
 from ridgepoint.show.tables.parts_table import Cells, parts_table
 from ridgepoint.show.tables.time_and_advice import advice_list
 from ridgepoint.show.words import (
@@ -86,6 +87,7 @@ def operators(
         parts.append(_groups("phase", analysis.phases))
     if len(analysis.modules) > 1:
         parts.append(_modules(analysis, most_modules))
+    parts.append(checks(analysis))
     # Which operators are unknown stands above, each with its share of the time.
     if doubts := [doubt for doubt in analysis.doubts if doubt.code != UNKNOWN_OPERATORS]:
         parts.append(caution_list(doubts))
@@ -116,6 +118,10 @@ def _rows(analysis: OperatorAnalysis) -> Iterator[Row]:
         yield "Q  least bytes", f"{', '.join(moved)}, if no cache keeps any between operators"
     if whole.intensity is not None:
         yield "I  intensity", f"{shown_intensity(whole.intensity)} flop/byte of least bytes"
+    if says := profile.library_says:
+        units = {"flop": "flop", "bytes": "B"}
+        told = (f"{format_si(amount, units.get(key, key))}" for key, amount in says.items())
+        yield "   library says", f"{', '.join(told)}: its own analysis of one run"
     if machine is None:
         yield "   roofs", f"{UNKNOWN}: there is no machine to bound it by"
         return

@@ -77,14 +77,36 @@ def test_what_is_left_out_is_summed():
     assert row_of(lines, "3 more")[1:4] == ["4", "1.3 ms", "18 %"]
 
 
-def test_modules_are_shown_to_the_depth_for_which_there_is_room():
-    """Of 13 modules, the whole, the 12 layers' parent and head, and the layers."""
-    deep = profile(*(linear(f"layers.{layer}.up") for layer in range(12)), view("head"))
+def test_layers_that_are_alike_are_one_row():
+    """Twelve layers with one product each, and a thirteenth with two."""
+    deep = profile(
+        *(linear(f"h.{layer}.up") for layer in range(12)),
+        *(linear("h.12.up"), linear("h.12.down")),
+        view("head"),
+    )
     analysis = analyse_operators(deep, MACHINE)
     shown, hidden = modules_shown(analysis, most=16)
-    assert [group.name for group in shown][:3] == ["", "layers", "layers.0"]
-    # Of the third depth there is room for one of twelve.
-    assert (len(shown), hidden) == (16, 27 - 16)
+    assert [(group.name, group.calls) for group in shown] == [
+        ("", 15), ("h", 14), ("h.0-11", 12), ("h.0-11.up", 12), ("h.12", 2), ("h.12.up", 1),
+        ("h.12.down", 1), ("head", 1),
+    ]  # fmt: skip
+    assert hidden == 0
+
+
+def test_numbers_of_modules_that_differ_stay_apart():
+    """A sequence of a product and an activation is no pair of layers."""
+    analysis = analyse_operators(profile(linear("mlp.0"), relu("mlp.1"), linear("mlp.2")), MACHINE)
+    names = [group.name for group in modules_shown(analysis, most=16)[0]]
+    assert names == ["", "mlp", "mlp.0-2", "mlp.1"]
+
+
+def test_modules_are_shown_to_the_depth_for_which_there_is_room():
+    """Of the next depths there is none."""
+    deep = profile(*(linear(f"{name}.{name}") for name in "abcdef"), view("head"))
+    analysis = analyse_operators(deep, MACHINE)
+    shown, hidden = modules_shown(analysis, most=10)
+    # The whole, seven of the first depth, and two of the six inside.
+    assert (len(shown), hidden) == (10, 4)
     assert [group.name for group in modules_shown(analysis, most=1)[0]] == [""]
 
 

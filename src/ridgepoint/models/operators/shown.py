@@ -1,6 +1,8 @@
-"""Which modules of a model a table has room for."""
+"""Which modules of a model a table has room for; layers that are alike are one."""
 
 from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
 
 from ridgepoint.models.operators import OperatorAnalysis, OperatorGroup
 
@@ -20,9 +22,10 @@ def modules_shown(
     -------
     tuple
         Modules in the order of their first calls, outer ones first. Each depth is complete, or its
-        modules of most time are there; of the next depths none is.
+        modules of most time are there; of the next depths none is. Modules that differ in nothing
+        but a number in their path are one: ``h.0-11``.
     """
-    every = analysis.modules
+    every = folded_modules(analysis.modules)
     kept = {id(group) for group in every if not group.name}
     for depth in sorted({_depth(group) for group in every if group.name}):
         at_depth = [group for group in every if group.name and _depth(group) == depth]
@@ -33,6 +36,57 @@ def modules_shown(
             break
     shown = tuple(group for group in every if id(group) in kept)
     return shown, len(every) - len(shown)
+
+
+def folded_modules(modules: Sequence[OperatorGroup]) -> tuple[OperatorGroup, ...]:
+    """Return modules, of which those are one that are alike but for a number in their path.
+
+    Parameters
+    ----------
+    modules : sequence of OperatorGroup
+        Each with all inside it, as `OperatorAnalysis.modules`.
+
+    Returns
+    -------
+    tuple of OperatorGroup
+        Alike are modules of one parent, or of parents that are, with as many calls of the same
+        demands. The number in a path is then that of the first and of the last.
+    """
+    likeness = {group.name: _likeness(group) for group in modules}
+    found: dict[Hashable, list[OperatorGroup]] = {}
+    for group in modules:
+        found.setdefault(_key(group.name, likeness), []).append(group)
+    return tuple(_folded(alike) for alike in found.values())
+
+
+def _key(path: str, likeness: Mapping[str, Hashable]) -> Hashable:
+    parts = path.split(".")
+    return tuple(
+        likeness.get(".".join(parts[: at + 1])) if part.isdecimal() else part
+        for at, part in enumerate(parts)
+    )
+
+
+def _likeness(group: OperatorGroup) -> Hashable:
+    return tuple(
+        sorted(
+            (one.operator.name, one.operator.phase, one.operator.calls, repr(one.operator.asked))
+            for one in group.operators
+        )
+    )
+
+
+def _folded(alike: Sequence[OperatorGroup]) -> OperatorGroup:
+    """Return several modules as one, with a range for each number that differs."""
+    if len(alike) == 1:
+        return alike[0]
+    paths = [group.name.split(".") for group in alike]
+    names = [
+        part if part == last else f"{part}-{last}"
+        for part, last in zip(paths[0], paths[-1], strict=True)
+    ]
+    operators = tuple(placed for group in alike for placed in group.operators)
+    return OperatorGroup(name=".".join(names), operators=operators)
 
 
 def _depth(group: OperatorGroup) -> int:

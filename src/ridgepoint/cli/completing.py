@@ -73,6 +73,14 @@ def measurements(
     return _items(_records(context, ("measurement",), incomplete))
 
 
+def operators(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Offer the names of the kept operators of programs, and files."""
+    kept = _records(context, ("operators",), incomplete)
+    return [*files(context, parameter, incomplete), *_items(kept)]
+
+
 def machines(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:

@@ -16,6 +16,7 @@ from ridgepoint.core.names import named_twice
 
 if TYPE_CHECKING:
     from ridgepoint.cli.pipeline_report import Shown
+    from ridgepoint.core.machine import Machine
     from ridgepoint.core.table import Table
     from ridgepoint.kept.pipeline_file import Case, Cases
     from ridgepoint.models.pipeline.assessment import Assessment
@@ -45,6 +46,25 @@ _LONGEST_FOLDER = 60
     ),
 )
 @click.option(
+    "--operators",
+    metavar="RECORD",
+    shell_complete=completing.operators,
+    help="Take the kept operators of a program as stages, instead of a file: a number or a name of "
+    "'ridgepoint list', or the file of a record.",
+)
+@click.option(
+    "--by",
+    type=click.Choice(["modules", "kinds", "phases"]),
+    help="What is a stage of --operators: a module, a family of operators, or a phase (forward, "
+    "backward, optimizer).  [default: modules]",
+)
+@click.option(
+    "--depth",
+    type=click.IntRange(min=1),
+    help="With --operators: how many parts of a module's path name a stage; layers.0.mlp is of "
+    "layers at 1.  [default: 1]",
+)
+@click.option(
     "--example",
     "example_name",
     is_flag=False,
@@ -67,6 +87,9 @@ def command(
     *,
     file: Path | None,
     machine_names: tuple[str, ...],
+    operators: str | None,
+    by: str | None,
+    depth: int | None,
     example_name: str | None,
     published: bool,
     folder: Path | None,
@@ -93,10 +116,18 @@ def command(
     if published:
         _show_published(as_json=as_json)
         return 0
-    if file is None:
-        raise click.UsageError("name a file; 'ridgepoint pipeline --example' prints one")
     common.require_figure_endings(outputs)
-    cases = _cases(file, machine_names, archive_path)
+    _require_stages(file, operators, by=by, depth=depth)
+    if operators is not None:
+        from ridgepoint.cli.pipeline_operators import operator_cases
+
+        machines = _machines(machine_names, archive_path)
+        cases = operator_cases(
+            operators, machines, archive_path, by=by or "modules", depth=depth or 1
+        )
+    else:
+        assert file is not None
+        cases = _cases(file, machine_names, archive_path)
     if outputs and len(cases.cases) > 1:
         raise click.UsageError(
             f"{file} has {len(cases.cases)} pipelines: draw them with --figures FOLDER"
@@ -124,21 +155,41 @@ def _require_alone(*, example: bool, published: bool) -> None:
 
 def _cases(file: Path, machine_names: Sequence[str], archive_path: Path | None) -> Cases:
     from ridgepoint.kept.archive import Archive
-    from ridgepoint.kept.lookup import machine_of
     from ridgepoint.kept.pipeline_file import read_pipeline
 
-    machines = [machine_of(name, archive_path) for name in machine_names]
-    twice = named_twice(machine.name for machine in machines)
-    if twice is not None:
-        raise click.UsageError(
-            f"two machines are called {twice!r}: name each once, and figures by name=NAME"
-        )
+    machines = _machines(machine_names, archive_path)
     return read_pipeline(
         file,
         archive=Archive(archive_path),
         machine=machines[0] if machines else None,
         others=machines[1:] or None,
     )
+
+
+def _machines(names: Sequence[str], archive_path: Path | None) -> list[Machine]:
+    from ridgepoint.kept.lookup import machine_of
+
+    machines = [machine_of(name, archive_path) for name in names]
+    twice = named_twice(machine.name for machine in machines)
+    if twice is not None:
+        raise click.UsageError(
+            f"two machines are called {twice!r}: name each once, and figures by name=NAME"
+        )
+    return machines
+
+
+def _require_stages(
+    file: Path | None, operators: str | None, *, by: str | None, depth: int | None
+) -> None:
+    """Refuse a command that names no stages, or stages in two ways."""
+    if file is None and operators is None:
+        raise click.UsageError("name a file; 'ridgepoint pipeline --example' prints one")
+    if file is not None and operators is not None:
+        raise click.UsageError("a file and --operators both name stages: give one of them")
+    if operators is None and (by or depth):
+        raise click.UsageError(f"{'--by' if by else '--depth'} applies only to --operators")
+    if depth is not None and by not in (None, "modules"):
+        raise click.UsageError("--depth applies only to modules: leave --by out")
 
 
 def pipelines_of(file: Path, archive_path: Path | None) -> list[Shown]:

@@ -20,7 +20,9 @@ WAYS = ("modules", "kinds", "phases")
 _NO_MODULE = "(outermost)"
 
 
-def operator_stages(profile: OperatorProfile, *, by: str = "modules", depth: int = 1) -> Pipeline:
+def operator_stages(
+    profile: OperatorProfile, *, by: str = "modules", depth: int = 1, timed: bool = True
+) -> Pipeline:
     """Return a program's operators as a pipeline: a stage for each module, family or phase.
 
     Parameters
@@ -31,6 +33,9 @@ def operator_stages(profile: OperatorProfile, *, by: str = "modules", depth: int
     depth : int
         Of modules: how many parts of a path name a stage, > 0; ``layers.0.mlp`` is of
         ``layers`` at 1 and of ``layers.0`` at 2.
+    timed : bool
+        Whether stages have the times that were measured; without, as for a machine on which they
+        were not timed, each reaches its roof.
 
     Returns
     -------
@@ -59,8 +64,8 @@ def operator_stages(profile: OperatorProfile, *, by: str = "modules", depth: int
         raise ValueError(f"no work of {profile.program} is known, so that no stage has any")
     return Pipeline(
         name=profile.program,
-        stages=tuple(part.stage(name, by) for name, part in parts.items()),
-        host_time_s=_host_s(profile, left_out),
+        stages=tuple(part.stage(name, by, timed=timed) for name, part in parts.items()),
+        host_time_s=_host_s(profile, left_out) if timed else None,
     )
 
 
@@ -95,9 +100,10 @@ class _Part:
         if operator.phase == "forward" and operator.call.outputs:
             self.output_bytes = float(operator.call.outputs[0].nbytes)
 
-    def stage(self, name: str, by: str) -> Stage:
+    def stage(self, name: str, by: str, *, timed: bool) -> Stage:
         """Return the stage; where an operator was not timed, its time is not known."""
-        time_s = None if self.untimed or not self.times else summed_s(self.times)
+        is_known = timed and self.times and not self.untimed
+        time_s = summed_s(self.times) if is_known else None
         return Stage(
             name=name,
             demand=self.demand,

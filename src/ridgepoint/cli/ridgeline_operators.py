@@ -73,7 +73,9 @@ def _batch_and_name(text: str) -> tuple[int, str]:
         raise click.UsageError(
             f"--operators needs the batch that was recorded, such as 8=NAME, got {text!r}"
         )
-    return numbers.whole_numbers(batch.strip(), "--operators")[0], name.strip()
+    if not int(batch):
+        raise click.UsageError(f"the batch of --operators must be > 0, got {text!r}")
+    return int(batch), name.strip()
 
 
 def recorded_training(

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from ridgepoint.core.amounts import Array
 from ridgepoint.core.demand import Demand
 from ridgepoint.core.operators import OperatorProfile
+from ridgepoint.core.presenting import amount as counted
 from ridgepoint.core.resources import RESOURCES
 from ridgepoint.demands.operators.division import UNDIVIDED, Division
 from ridgepoint.demands.training import ALL_REDUCES, TrainingStep, all_reduce_bytes
@@ -103,8 +104,8 @@ class ModelStep:
         samples = TrainingStep(layers=(1, 1)).samples(batch=batch, nodes=nodes, strong=strong)
         if not self.per_sample and (samples != self.batches[0]).any():
             raise ValueError(
-                f"{self.name} was recorded with {self.batches[0]} samples alone: record it with a "
-                "second batch to know how its work grows"
+                f"{self.name} was recorded with {counted(self.batches[0], 'sample')} alone: record "
+                "it with a second batch to know how its work grows"
             )
         gradients = all_reduce_bytes(self.gradient_bytes, nodes=nodes, algorithm=self.algorithm)
         amounts = {name: self._at(name, samples) for name in self.fixed}
@@ -118,7 +119,7 @@ class ModelStep:
         ValueError
             If no work is left.
         """
-        left = {name: amount for name, amount in self.fixed.items() if name not in names}
+        left = {name: fixed for name, fixed in self.fixed.items() if name not in names}
         if not any(RESOURCES[name].path == "compute" for name in left):
             raise ValueError(f"no work of {self.name} is left without {', '.join(names)}")
         return replace(

@@ -26,11 +26,13 @@ from ridgepoint.core.documents import decode, kind_of
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measured_cluster import MeasuredCluster
 from ridgepoint.core.measurement import Measurement, Timing
+from ridgepoint.core.operators import OperatorProfile
 from ridgepoint.kept.archive import Archive
 
 KEPT = Path(__file__).parents[1] / "snapshots" / "kept"
 _KINDS = {
-    "machine": Machine, "cluster": MeasuredCluster, "measurement": Measurement, "timing": Timing
+    "machine": Machine, "cluster": MeasuredCluster, "measurement": Measurement, "timing": Timing,
+    "operators": OperatorProfile,
 }  # fmt: skip
 _AT = datetime(2026, 11, 21, 4, 5, 6, tzinfo=UTC)
 
@@ -39,6 +41,9 @@ MEASURED = {
     "cluster": ("ranks",),
 }  # fmt: skip
 """Documents of tests/snapshots/kept: measurements by the machine that bounds them."""
+
+STEPS = ("step-2", "step-8")
+"""Documents of tests/snapshots/kept: operators of a training step, by their batch."""
 
 _NETWORKED = machine_of(
     ceiling("fp64", 4e9), ceiling("dram", 2e9), ceiling("network", 1e4), name="networked"
@@ -107,7 +112,9 @@ class Names:
     measurements: tuple[str, ...]
 
 
-def document(name: str) -> Machine | MeasuredCluster | Measurement | Timing:
+def document(
+    name: str,
+) -> Machine | MeasuredCluster | Measurement | Timing | OperatorProfile:
     """Return a document of tests/snapshots/kept."""
     text = (KEPT / f"{name}.json").read_text(encoding="utf-8")
     return decode(text, _KINDS[kind_of(text) or ""], origin=name)  # type: ignore[type-var]
@@ -135,6 +142,8 @@ def fill(path: Path) -> Names:
         bench = archive.keep_machine(operator_inputs.MACHINE, label="fp32-bench")
         for name, profile in OPERATORS.items():
             archive.keep_operators(profile, bench, label=name)
+        for name in STEPS:
+            archive.keep_operators(document(name), ids["vm"], label=name)
         for name, (machine, programs) in LITERAL.items():
             id = archive.keep_machine(machine, label=name)
             for label, program in programs.items():

@@ -31,6 +31,7 @@ _AS_JSON = (
 _REPORTED = ("heat", "sort", "crowded", "untimed", "stopped", "three-ranks", "cluster", "bench")
 _MACHINES = ("vm", "gpu", "bench", "small", "networked", "cluster", "three-nodes")
 _JOBS = "--core-rate 8Gflop/s --cores 8 --memory 16GB/s --link 2GB/s"
+_STEPS = "ridgeline --operators 2=step-2 --operators 8=step-8"
 _PUBLISHED = ("cascade-lake", "e5645", "h200")
 
 
@@ -179,6 +180,12 @@ def _models() -> dict[str, str]:
         "ridgeline/two-machines": "ridgeline --machine h200 --machine a100 --network 50GB/s"
         " --batch 64",
         "ridgeline/cluster": "ridgeline --machine three-nodes --precision fp64 --batch 64",
+        "ridgeline/operators": f"{_STEPS} --nodes 1,8 --batch 8,512 --machine h200 "
+        "--network 50GB/s",
+        "ridgeline/operators-as": f"{_STEPS} --machine h200 --network 50GB/s --json",
+        "ridgeline/operators-fused": f"{_STEPS} --fused --network 12GB/s",
+        "ridgeline/operators-sweep": f"{_STEPS} --sweep --strong --nodes 1,8,64 --batch 512 "
+        "--network 12GB/s --all-reduce all",
         "ridgeline/sweep": "ridgeline --sweep --nodes 1,4,16 --batch 64,256 --all-reduce all"
         " --network 12GB/s --network 100Gbit/s",
         "ridgeline/sweep-as": "ridgeline --sweep --nodes 1,4 --batch 64,256 --json",
@@ -223,6 +230,8 @@ def _models() -> dict[str, str]:
             f"pipeline/{name}": f"pipeline {{folder}}/{name}.toml"
             for name in snapshot_calls.PIPELINES
         },
+        "pipeline/operators": "pipeline --operators step-8 --depth 2",
+        "pipeline/operators-elsewhere": "pipeline --operators step-8 --by kinds --machine h200",
         "pipeline/memo-as": "pipeline {folder}/memo.toml --json",
         "pipeline/memo-drawn": "pipeline {folder}/memo.toml -o {written}.svg",
         "pipeline/memo-figures": "pipeline {folder}/memo.toml --figures {written}",

@@ -77,6 +77,11 @@ COMMANDS: dict[str, tuple[Example, ...]] = {
             "Find the fastest way to train on up to 1024 nodes",
             "ridgepoint ridgeline --sweep --strong --batch 65536 --nodes 1:1024",
         ),
+        (
+            "Ask how a model whose operators were recorded scales over GPUs",
+            "ridgepoint ridgeline --operators 2=step-2 --operators 8=step-8 \\",
+            "  --machine h200 --network 50GB/s --nodes 1,8,64",
+        ),
     ),
     "transformer": (
         (
@@ -111,6 +116,10 @@ COMMANDS: dict[str, tuple[Example, ...]] = {
             "Print the file of an example, and combine its stages",
             "ridgepoint pipeline --example memo > memo.toml",
             "ridgepoint pipeline memo.toml -o memo.svg",
+        ),
+        (
+            "See the layers of a recorded model as stages",
+            "ridgepoint pipeline --operators step-8 --depth 2",
         ),
     ),
     "list": (("List all records for a script", "ridgepoint list --json"),),

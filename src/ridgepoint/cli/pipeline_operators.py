@@ -84,6 +84,7 @@ def operator_cases(
         pipeline=pipeline,
         machine=machine,
         others=tuple(machines[1:]),
+        cores=placed.cores,
         cautions=(*placed.profile.cautions, *doubts),
     )
     return Cases(cases=(case,))

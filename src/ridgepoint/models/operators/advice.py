@@ -10,7 +10,13 @@ from ridgepoint.core.presenting import amount
 from ridgepoint.core.resources import LEVELS
 from ridgepoint.core.units import format_si
 from ridgepoint.models.advice.subject import Advice
-from ridgepoint.models.operators.placed import CALLS, UNEXPLAINED, OperatorGroup, PlacedOperator
+from ridgepoint.models.operators.placed import (
+    CALLS,
+    UNEXPLAINED,
+    OperatorGroup,
+    PlacedOperator,
+    grouped,
+)
 from ridgepoint.models.thresholds import LEAST_GAIN, LEAST_PART
 
 if TYPE_CHECKING:
@@ -95,7 +101,7 @@ def _fusion(analysis: OperatorAnalysis) -> Iterator[Advice]:
 
 def _slow(analysis: OperatorAnalysis) -> Iterator[Advice]:
     """Yield the operators that take much longer than their roofs allow."""
-    for group in analysis.alike:
+    for group in grouped(analysis.operators, lambda one: one.operator.name):
         slow = [one for one in group.operators if one.explained_by == UNEXPLAINED]
         excess_s = sum(one.excess_s or 0.0 for one in slow)
         if excess_s >= LEAST_PART * run_s(analysis):
@@ -116,8 +122,7 @@ def _slowness(group: OperatorGroup, slow: list[PlacedOperator]) -> str:
     functions = sum(one.operator.asked.functions * one.operator.calls for one in slow)
     without = f", without {format_si(functions, '', digits=2)} evaluations of exp and the like"
     return (
-        f"{amount(calls, 'call')} of {group.name} "
-        f"({group.operators[0].operator.phase}) took {format_si(time_s, 's', digits=2)}; their "
+        f"{amount(calls, 'call')} of {group.name} took {format_si(time_s, 's', digits=2)}; their "
         f"roofs explain {format_si(least_s, 's', digits=2)}{without if functions else ''}"
     )
 

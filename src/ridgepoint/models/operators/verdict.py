@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -154,17 +155,22 @@ def _first(analysis: OperatorAnalysis) -> Iterator[str]:
     worst = sorted(groups, key=lambda group: -(group.excess_s or 0.0))[:_MOST_NAMED]
     named = [g for g in worst if (g.excess_s or 0.0) >= NAMED * took.median]
     if named:
-        yield f"look first at {_listed(_beyond(group) for group in named)}"
+        names = Counter(group.name for group in named)
+        yield f"look first at {_listed(_beyond(one, names[one.name] > 1) for one in named)}"
 
 
-def _beyond(group: OperatorGroup) -> str:
+def _beyond(group: OperatorGroup, is_one_of_several: bool) -> str:
+    """Return what a group took; of several with one name, with the shape of what it makes."""
     took = group.time_s
     assert took is not None
     least_s = 0.0 if group.bound is None else float(group.bound.time_s)
     modules = dict.fromkeys(placed.operator.module for placed in group.operators)
     where = next(iter(modules)) if len(modules) == 1 else amount(len(modules), "module")
+    outputs = group.operators[0].operator.call.outputs
+    shape = "×".join(map(str, outputs[0].shape)) if outputs and is_one_of_several else ""
     return (
-        f"{group.name}{f' in {where}' if where else ''} ({amount(group.calls, 'call')}: "
+        f"{group.name}{f' to {shape}' if shape else ''}{f' in {where}' if where else ''} "
+        f"({amount(group.calls, 'call')}: "
         f"{format_si(took.median, 's', digits=2)}, at least "
         f"{format_si(least_s, 's', digits=2)})"
     )

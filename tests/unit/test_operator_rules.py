@@ -11,6 +11,7 @@ from operator_calls import call, tensor
 from ridgepoint.core.operators import Call, Tensor
 from ridgepoint.demands.operators import asked_of
 from ridgepoint.demands.operators.arrays import distinct_bytes
+from ridgepoint.demands.operators.forms import attended_pairs
 
 
 def test_a_product_of_matrices_has_two_flop_for_each_multiply_add():
@@ -167,6 +168,44 @@ def test_attention_is_counted_pair_by_pair(queries, keys, causal):
     assert asked.read_bytes == q.nbytes + k.nbytes + v.nbytes
 
 
+@settings(max_examples=100, deadline=None)
+@given(
+    st.integers(1, 8),
+    st.integers(1, 8),
+    st.booleans(),
+    st.booleans(),
+    st.none() | st.integers(0, 9),
+    st.none() | st.integers(0, 9),
+)
+def test_pairs_of_attention_are_those_that_a_mask_leaves(q, k, causal, from_end, before, after):
+    """Counted one by one: causal, in a window, aligned at the beginning or the end."""
+    seen = 0
+    for query, key in itertools.product(range(q), range(k)):
+        apart = key - query - (k - q if from_end else 0)
+        seen += (
+            (not causal or apart <= 0)
+            and (before is None or apart >= -before)
+            and (causal or after is None or apart <= after)
+        )
+
+    pairs = attended_pairs(q, k, causal=causal, from_end=from_end, window=(before, after))
+
+    assert pairs == seen
+
+
+def test_attention_of_packed_sequences_is_unknown_but_for_its_bytes():
+    """Their lengths are data."""
+    x, ends = tensor(256, 4, 8), tensor(3, dtype="int32")
+    asked = asked_of(
+        call(
+            "aten._flash_attention_forward", x, x, x, ends, ends, 128, 128, 0.0, True, False, out=x
+        )
+    )
+
+    assert asked.work is None
+    assert asked.read_bytes == 3 * x.nbytes + 2 * ends.nbytes
+
+
 def test_attention_in_half_precision_multiplies_in_it_and_normalises_in_single():
     """16 pairs of width 8: 512 flop in bf16, and 60 of the softmax in fp32."""
     x = tensor(1, 1, 4, 8, dtype="bf16")
@@ -268,3 +307,21 @@ def test_an_operator_without_a_rule_is_unknown_and_never_nothing():
 
     assert (asked.work, asked.moved_bytes) == (None, None)
     assert asked.unknown == "no rule says what mine.attention asks for"
+
+
+@pytest.mark.parametrize("name", ["mm", "convolution", "sum", "native_layer_norm", "embedding"])
+@pytest.mark.parametrize("arguments", [(), (None,), ("a", 1), (tensor(), tensor(2)), (3, [4])])
+def test_arguments_that_a_rule_does_not_expect_are_unknown(name, arguments):
+    """A program that is profiled goes on, whatever it calls."""
+    asked = asked_of(call(f"aten.{name}", *arguments))
+
+    assert asked.work is None or min(asked.work.values(), default=0) >= 0
+    assert asked.unknown or name in ("mm", "sum", "embedding")
+
+
+def test_an_empty_batch_asks_for_nothing():
+    """Formulas such as n - m are no reason for negative work."""
+    empty = tensor(0, 3)
+
+    for name in ("sum", "_softmax", "linalg_vector_norm"):
+        assert sum(asked_of(call(f"aten.{name}", empty, 1, False, out=tensor())).work.values()) == 0

@@ -10,6 +10,8 @@ from ridgepoint.demands.operators.aten.rules import RULES as ATEN
 from ridgepoint.demands.operators.numpy.rules import RULES as NUMPY
 from ridgepoint.demands.operators.rule import NoRule, Rule
 
+_MISFITS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+
 __all__ = ["NoRule", "Rule", "asked_of"]
 
 
@@ -33,6 +35,10 @@ def asked_of(call: Call) -> Asked:
         return rule(call)
     except NoRule as error:
         return _unknown(str(error))
+    except _MISFITS as error:
+        # A library may call an operator of this name with other arguments: to the user that is an
+        # operator without a rule, no failure of the program.
+        return _unknown(f"the rule for {call.name} does not fit its arguments ({error!r})")
 
 
 def _rules(library: str) -> Mapping[str, Rule]:

@@ -153,7 +153,8 @@ def _work(
     work: dict[str, float] = {}
     try:
         for name, amount in (*_products(dtype, products), *_other(dtype, flop, complex_flop)):
-            work[name] = work.get(name, 0.0) + float(amount)
+            # Formulas such as n - m hold for arrays that are not empty.
+            work[name] = work.get(name, 0.0) + max(float(amount), 0.0)
     except NoRule as error:
         return None, str(error)
     return work, ""

@@ -188,16 +188,36 @@ def contraction(
     return least(every)
 
 
-def attended_pairs(queries: int, keys: int, *, causal: bool) -> int:
+def attended_pairs(
+    queries: int,
+    keys: int,
+    *,
+    causal: bool = False,
+    from_end: bool = False,
+    window: tuple[int | None, int | None] = (None, None),
+) -> int:
     """Return the pairs of query and key that attention joins.
 
     Parameters
     ----------
     queries, keys : int
     causal : bool
-        Query number i sees the keys 0 to i, counted from the same beginning.
+        Query number i sees no key after its own.
+    from_end : bool
+        Query and key of the same number are those counted from the end, as for queries that
+        continue a sequence whose keys are kept; else from the beginning.
+    window : tuple of int or None
+        Keys before and after its own that a query sees; None: all.
     """
-    if not causal:
+    before, after = window
+    if causal:
+        after = 0
+    if before is None and after is None:
         return queries * keys
-    full = min(queries, keys)
-    return full * (full + 1) // 2 + max(queries - keys, 0) * keys
+    apart = keys - queries if from_end else 0
+    total = 0
+    for query in range(apart, apart + queries):
+        first = 0 if before is None else max(query - before, 0)
+        last = keys - 1 if after is None else min(query + after, keys - 1)
+        total += max(last - first + 1, 0)
+    return total

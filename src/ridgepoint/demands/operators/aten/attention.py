@@ -34,15 +34,12 @@ class _Attention:
     value_width: int
 
 
-def _sizes(query: Tensor, key: Tensor, value: Tensor, *, causal: bool) -> _Attention:
+def _sizes(query: Tensor, key: Tensor, value: Tensor, pairs: int) -> _Attention:
     """Return the sizes for arrays of shape (..., heads, positions, width)."""
-    if min(len(query.shape), len(key.shape), len(value.shape)) < 2:
-        raise NoRule("its arrays have fewer than two dimensions")
     batches = math.prod(query.shape[:-2])
-    queries, keys = query.shape[-2], key.shape[-2]
     return _Attention(
-        pairs=float(batches * attended_pairs(queries, keys, causal=causal)),
-        queries=float(batches * queries),
+        pairs=float(batches * pairs),
+        queries=float(batches * query.shape[-2]),
         width=query.shape[-1],
         value_width=value.shape[-1],
     )
@@ -109,34 +106,23 @@ def _arguments(call: Call, names: str) -> Any:
     return found
 
 
-def _dense(names: str) -> Rule:
-    """Return the rule of a forward pass on arrays of shape (batch, heads, positions, width)."""
+def _dense(names: str, *, backward: bool = False) -> Rule:
+    """Return the rule on arrays of shape (batch, heads, positions, width)."""
 
     def rule(call: Call) -> Asked:
         args = _arguments(call, names)
-        query, key = array(args.query, "query"), array(args.key, "key")
-        sizes = _sizes(query, key, array(args.value, "value"), causal=bool(args.causal))
-        return _forward(call, args, sizes, dtype=query.dtype)
+        query, key, value = _arrays(args)
+        if min(len(one.shape) for one in (query, key, value)) < 2:
+            raise NoRule("its arrays have fewer than two dimensions")
+        pairs = attended_pairs(query.shape[-2], key.shape[-2], causal=bool(args.causal))
+        form = _backward if backward else _forward
+        return form(call, args, _sizes(query, key, value, pairs), dtype=query.dtype)
 
     return rule
 
 
-def _dense_backward(names: str) -> Rule:
-    def rule(call: Call) -> Asked:
-        args = _arguments(call, names)
-        query, key = array(args.query, "query"), array(args.key, "key")
-        sizes = _sizes(query, key, array(args.value, "value"), causal=bool(args.causal))
-        return _backward(call, args, sizes, dtype=query.dtype)
-
-    return rule
-
-
-def _heads_first(one: Tensor) -> Tensor:
-    """Return the shape (batch, heads, positions, width) of (batch, positions, heads, width)."""
-    if len(one.shape) != 4:
-        raise NoRule("its sequences have lengths that are in its data")
-    batch, positions, heads, width = one.shape
-    return Tensor(shape=(batch, heads, positions, width), dtype=one.dtype, nbytes=one.nbytes)
+def _arrays(args: Any) -> tuple[Tensor, Tensor, Tensor]:
+    return array(args.query, "query"), array(args.key, "key"), array(args.value, "value")
 
 
 def _packed(names: str, *, backward: bool) -> Rule:
@@ -145,17 +131,29 @@ def _packed(names: str, *, backward: bool) -> Rule:
     def rule(call: Call) -> Asked:
         args = _arguments(call, names)
         lengths = arrays([getattr(args, name, None) for name in ("lengths", "key_lengths")])
-        if any(one.size for one in lengths):
-            raise NoRule("its sequences have lengths that are in its data")
-        query, key, value = (
-            _heads_first(array(getattr(args, name), name)) for name in ("query", "key", "value")
-        )
-        # _efficient_attention: 0 no mask, 1 causal from the beginning, 2 from the end.
-        sizes = _sizes(query, key, value, causal=bool(args.causal))
+        given_arrays = _arrays(args)
+        if lengths or any(len(one.shape) != 4 for one in given_arrays):
+            why = "its sequences have lengths that are in its data"
+            return ask(call, KIND, unknown=why)
+        query, key, value = (_heads_first(one) for one in given_arrays)
+        # Flash attention aligns a causal mask at the end; efficient attention as the number says:
+        # 0 no mask, 1 from the beginning, 2 from the end.
+        from_end = args.causal == 2 if "efficient" in call.name else True
+        window = [call.options.get(f"window_size_{side}") for side in ("left", "right")]
+        seen = tuple(n if isinstance(n, int) and n >= 0 else None for n in window)
+        pairs = attended_pairs(
+            query.shape[-2], key.shape[-2], causal=bool(args.causal), from_end=from_end,
+            window=(seen[0], seen[1]),
+        )  # fmt: skip
         form = _backward if backward else _forward
-        return form(call, args, sizes, dtype=query.dtype)
+        return form(call, args, _sizes(query, key, value, pairs), dtype=query.dtype)
 
     return rule
+
+
+def _heads_first(one: Tensor) -> Tensor:
+    batch, positions, heads, width = one.shape
+    return Tensor(shape=(batch, heads, positions, width), dtype=one.dtype, nbytes=one.nbytes)
 
 
 def _multi_head(call: Call) -> Asked:
@@ -240,20 +238,20 @@ RULES: Mapping[str, Rule] = {
     "_scaled_dot_product_fused_attention_overrideable": _dense(
         "query key value mask= dropout= causal="
     ),
-    "_scaled_dot_product_flash_attention_for_cpu_backward": _dense_backward(
-        "grad query key value out lse dropout causal"
+    "_scaled_dot_product_flash_attention_for_cpu_backward": _dense(
+        "grad query key value out lse dropout causal", backward=True
     ),
-    "_scaled_dot_product_flash_attention_backward": _dense_backward(
-        f"grad query key value out lse {_SAVED} dropout causal"
+    "_scaled_dot_product_flash_attention_backward": _dense(
+        f"grad query key value out lse {_SAVED} dropout causal", backward=True
     ),
-    "_scaled_dot_product_efficient_attention_backward": _dense_backward(
-        "grad query key value mask out lse seed offset dropout outputs causal="
+    "_scaled_dot_product_efficient_attention_backward": _dense(
+        "grad query key value mask out lse seed offset dropout outputs causal=", backward=True
     ),
-    "_scaled_dot_product_cudnn_attention_backward": _dense_backward(
-        f"grad query key value out lse seed offset mask {_SAVED} dropout causal"
+    "_scaled_dot_product_cudnn_attention_backward": _dense(
+        f"grad query key value out lse seed offset mask {_SAVED} dropout causal", backward=True
     ),
-    "_scaled_dot_product_fused_attention_overrideable_backward": _dense_backward(
-        f"grad query key value mask outputs out lse {_SAVED} dropout causal"
+    "_scaled_dot_product_fused_attention_overrideable_backward": _dense(
+        f"grad query key value mask outputs out lse {_SAVED} dropout causal", backward=True
     ),
     "_flash_attention_forward": _packed(
         "query key value lengths key_lengths max_q max_k dropout causal", backward=False

@@ -11,6 +11,7 @@ import pytest
 from ridgepoint.core.errors import CannotMeasure
 from ridgepoint.core.machine import Cache
 from ridgepoint.core.operators import Asked, Call, Operator
+from ridgepoint.profiling.operators import operators
 from ridgepoint.profiling.operators.checking import check
 from ridgepoint.profiling.operators.replaying import Replay
 
@@ -110,3 +111,28 @@ def test_products_of_pytorch_are_counted_exactly() -> None:
 
     assert first.checked[0].work["fp32"] == 2 * 64 * 96 * 128
     assert second.checked == first.checked
+
+
+@pytest.mark.slow
+def test_functions_of_numpy_are_checked_call_by_call() -> None:
+    """By ufuncs, reductions and products, as their rules state; arrays with gaps are refused."""
+    rng = np.random.default_rng(2)
+
+    def program(x: Any, y: Any) -> Any:
+        return (x @ y + x).sum() + (x[:, ::2] * 2.0).max()
+
+    profile = operators(program, rng.random((96, 96)), rng.random((96, 96)), check=True)
+    found = {one.name: one for one in profile.operators}
+
+    assert found["numpy.matmul"].checked[0].work["fp64"] == pytest.approx(2 * 96**3, rel=0.02)
+    assert found["numpy.add"].checked[0].work == {"fp64": 96 * 96}
+    assert "array with gaps" in found["numpy.multiply"].unchecked
+    assert "operators-uncounted" in {caution.code for caution in profile.cautions}
+
+
+def test_methods_of_arrays_can_be_called_again() -> None:
+    """NumPy's functions first, then methods, then what brackets call."""
+    array = np.arange(6.0).reshape(2, 3)
+
+    assert Replay("numpy.getitem")((array, 1), {}).tolist() == [3.0, 4.0, 5.0]  # type: ignore[attr-defined]
+    assert Replay("numpy.astype")((array, "float32"), {}).dtype == np.float32  # type: ignore[attr-defined]

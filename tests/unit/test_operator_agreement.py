@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from ridgepoint.core.operators import Asked, Call, CheckedCall, Operator
@@ -126,7 +128,6 @@ def test_an_operator_that_was_not_counted_has_no_agreement() -> None:
     )
 
     assert agreement_of(bare) is None
-    assert disagreements([bare]) == ()
 
 
 def test_cautions_name_the_operators_and_how_far_they_are_off() -> None:
@@ -163,3 +164,16 @@ def test_many_operators_are_not_all_named() -> None:
     (caution,) = disagreements(found)
 
     assert "aten.f2 (2 times as much) and 2 more" in caution.seen
+
+
+def test_operators_that_could_not_be_counted_are_named_with_the_reason() -> None:
+    """Views are not: they compute and move nothing."""
+    base = operator(work={}, counted={}, name="aten.sparse")
+    failed = replace(base, checked=(), unchecked="its arrays are sparse")
+    view = replace(failed, asked=replace(base.asked, kind="view"))
+
+    (caution,) = disagreements([failed, view])
+
+    assert caution.code == "operators-uncounted"
+    assert caution.seen == "aten.sparse could not be counted: its arrays are sparse"
+    assert disagreements([view]) == ()

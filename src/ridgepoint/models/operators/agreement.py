@@ -135,9 +135,10 @@ def disagreements(operators: Iterable[Operator]) -> tuple[Caution, ...]:
     Parameters
     ----------
     operators : iterable of Operator
-        Those that were not counted have no part in it. Those that differ most in their work are
-        named first.
+        Those that differ most in their work are named first. Those that were to be counted and
+        could not be have a caution of their own.
     """
+    operators = tuple(operators)
     found = sorted(
         (one for one in map(agreement_of, operators) if one is not None),
         key=lambda one: -one.operator.calls * abs(one.counted_flop - (one.stated_flop or 0.0)),
@@ -149,6 +150,7 @@ def disagreements(operators: Iterable[Operator]) -> tuple[Caution, ...]:
             _work_more([one for one in found if one.work == "more"]),
             _moves_less([one for one in found if "less" in (one.reads, one.writes)]),
             _moves_more([one for one in found if "more" in (one.reads, one.writes)]),
+            _uncounted([one for one in operators if one.unchecked and not one.checked]),
         )
         if caution is not None
     )
@@ -200,6 +202,20 @@ def _moves_more(found: Sequence[Agreement]) -> Caution | None:
         "expect these operators to stay below their roof: they move scratch memory, or arrays "
         "several times, or more rows than a rule without their indices can state",
         on="dram",
+    )
+
+
+def _uncounted(operators: Sequence[Operator]) -> Caution | None:
+    """Return a caution about operators whose rules were not checked; views need no check."""
+    found = [one for one in operators if one.asked.kind != "view"]
+    if not found:
+        return None
+    reasons = dict.fromkeys(one.unchecked for one in found)
+    return Caution(
+        "operators-uncounted",
+        f"{_listed(one.name for one in found)} could not be counted: {_listed(reasons)}",
+        "trust the rules of these operators no more than without check=True",
+        on="compute",
     )
 
 

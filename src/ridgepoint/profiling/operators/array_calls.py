@@ -7,6 +7,7 @@ import math
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from time import perf_counter
 from typing import Any, Literal
 
@@ -17,6 +18,7 @@ from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.operators import Call, Operator, Tensor
 from ridgepoint.demands.operators import asked_of
 from ridgepoint.demands.operators.numpy.elementwise import COSTS, POWERS
+from ridgepoint.profiling.operators.checking import Maker
 
 _NAMES = {"float64": "fp64", "float32": "fp32", "float16": "fp16", "bfloat16": "bf16"}
 _ITEM_BYTES = {"bool": 1, "complex64": 8, "complex128": 16, "fp64": 8, "fp32": 4, "fp16": 2}
@@ -39,10 +41,16 @@ class Recording:
     -----
     Numbers among the arguments of arithmetic count by their types, since their values change no
     work; whole numbers are kept, since they can be axes and sizes.
+
+    Parameters
+    ----------
+    keeps : bool
+        Whether the arguments of the first of equal calls are kept, to make it again.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, keeps: bool = False) -> None:
         self.run_s: list[float] = []
+        self._keeps = keeps
         self._found: dict[Key, _Found] = {}
         self._path = threading.local()
 
@@ -130,13 +138,18 @@ class Recording:
         key = path, name, given, tuple(named.items()), call.outputs, call.sharing
         found = self._found.get(key)
         if found is None:
-            found = self._found[key] = _Found(call, path)
+            given_again = partial(_dense, arguments, options) if self._keeps else None
+            found = self._found[key] = _Found(call, path, given_again)
         found.calls_now += 1
         found.now_s += time_s
 
     def operators(self) -> tuple[Operator, ...]:
         """Return what was called, in the order of first calls."""
         return tuple(found.operator(len(self.run_s)) for found in self._found.values())
+
+    def makers(self) -> tuple[Maker | None, ...]:
+        """Return what gives each operator's arguments again, in their order; None: not kept."""
+        return tuple(found.maker for found in self._found.values())
 
     def cautions(self) -> Iterator[Caution]:
         """Yield what is doubtful: whether runs differed."""
@@ -158,6 +171,7 @@ class _Found:
 
     call: Call
     path: str
+    maker: Maker | None = None
     calls: int = 0
     calls_now: int = 0
     now_s: float = 0.0
@@ -185,6 +199,22 @@ class _Found:
             calls=self.calls,
             time_s=Estimate(self.runs_s) if self.is_alike(runs) else None,
         )
+
+
+def _dense(
+    arguments: tuple[Any, ...], options: Mapping[str, Any]
+) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
+    """Return arguments whose copies have the same layout in memory.
+
+    Raises
+    ------
+    ValueError
+        If one is an array with gaps.
+    """
+    for one in (*arguments, *options.values()):
+        if isinstance(one, np.ndarray) and not (one.flags.c_contiguous or one.flags.f_contiguous):
+            raise ValueError("one is an array with gaps, and a copy of it would have none")
+    return arguments, options
 
 
 def _named(value: Any) -> str:

@@ -15,6 +15,7 @@ from ridgepoint.core.timed import Timed
 from ridgepoint.profiling.context import context_here
 from ridgepoint.profiling.operators import seen_numpy, seen_standard
 from ridgepoint.profiling.operators.array_calls import Recording
+from ridgepoint.profiling.operators.checking import checked
 from ridgepoint.profiling.operators.options import Options
 from ridgepoint.profiling.operators.repeating import (
     attached_runs,
@@ -43,7 +44,7 @@ def profile(
     CannotMeasure
         If no input is an array, or the function raises or takes longer than the time limit.
     """
-    recording = Recording()
+    recording = Recording(keeps=options.check)
     shown = seen_standard.seen(seen_numpy.seen(inputs, recording), recording)
     library = _library(inputs, shown, options)
     options.report("timing plain runs")
@@ -54,6 +55,9 @@ def profile(
             with recording.run():
                 function(*shown)
     operators = recording.operators()
+    doubts: tuple[Caution, ...] = ()
+    if options.check:
+        operators, doubts = checked(operators, recording.makers(), options)
     return OperatorProfile(
         program=options.name,
         library=library,
@@ -67,6 +71,7 @@ def profile(
             *recording.cautions(),
             *_unseen(operators, timed, options),
             *timed.cautions,
+            *doubts,
         ),
     )
 

@@ -17,6 +17,7 @@ from ridgepoint.demands.operators.hlo.asked import asked_of_instruction, call_of
 from ridgepoint.demands.operators.hlo.program import Step, steps_of
 from ridgepoint.demands.operators.hlo.text import Module, NotHlo, read_module
 from ridgepoint.host import usable_cpus
+from ridgepoint.models.operators.agreement import disagreements
 from ridgepoint.profiling.context import context_here
 from ridgepoint.profiling.operators.jax_trace import Run, traced
 from ridgepoint.profiling.operators.options import Options
@@ -26,6 +27,7 @@ from ridgepoint.profiling.operators.repeating import (
     timed_plainly,
 )
 
+_UNCHECKED = "the kernels that XLA compiles are part of one program, and cannot be called alone"
 _OVERLAP = 1.05
 """Sum of the operators' times over the time in which any ran, above which they overlap."""
 
@@ -62,6 +64,8 @@ def profile(
         for _ in attached_runs(timed.runtime_s.median, options):
             runs.append(traced(jax, run, module.name))
     operators, cautions = _operators(module, runs)
+    if options.check:
+        operators = tuple(replace(one, unchecked=_UNCHECKED) for one in operators)
     return OperatorProfile(
         program=options.name,
         library=f"JAX {jax.__version__}",
@@ -71,7 +75,7 @@ def profile(
         attached_s=Estimate([one.wall_s for one in runs]) if runs else None,
         threads=_threads(_device(jax, compiled)),
         context=context_here(),
-        cautions=(*cautions, *timed.cautions),
+        cautions=(*cautions, *timed.cautions, *disagreements(operators)),
         library_says=_said_by_xla(compiled),
     )
 

@@ -58,7 +58,7 @@ class Replay:
         library, _, path = self.name.partition(".")
         try:
             if library == "numpy":
-                return reduce(getattr, path.split("."), importlib.import_module(library))  # type: ignore[return-value]
+                return _of_numpy(path)
             operators = getattr(importlib.import_module("torch").ops, library)
             return getattr(getattr(operators, path), self.overload or "default")  # type: ignore[no-any-return]
         except (AttributeError, ImportError) as error:
@@ -67,6 +67,22 @@ class Replay:
                 reason=f"no operator of this name is known in the process that counts ({error})",
                 remedy="register operators of your own in a module that PyTorch imports",
             ) from error
+
+
+def _of_numpy(path: str) -> Callable[..., Any]:
+    """Return a function of NumPy by its name, or a method of its arrays (``getitem``).
+
+    Raises
+    ------
+    AttributeError
+        If there is neither.
+    """
+    numpy: Any = importlib.import_module("numpy")
+    for owner, name in ((numpy, path), (numpy.ndarray, path), (numpy.ndarray, f"__{path}__")):
+        with contextlib.suppress(AttributeError):
+            found: Callable[..., Any] = reduce(getattr, name.split("."), owner)
+            return found
+    raise AttributeError(f"NumPy has no {path}")
 
 
 def _without_gradients(name: str) -> contextlib.AbstractContextManager[object]:

@@ -436,3 +436,44 @@ def test_a_file_of_points_that_is_none_says_why(cli, content, words):
     file.write_bytes(content.encode("latin-1"))
 
     refused(cli("--demand", file), words)
+
+
+def test_a_transformer_is_trained_by_its_name(cli):
+    """64 copies of Llama 3 8B, a sequence each: 6 flop for each weight and token, and attention."""
+    asked = (
+        "--model", "llama-3-8b", "--sequence", "4096", "--machine", "h200", "--network", "50GB/s",
+        "--precision", "bf16", "--batch", "1,4", "--nodes", "64",
+    )  # fmt: skip
+    status, out, _ = cli(*asked, "--json")
+    document = json.loads(out)
+    first, last = document["points"]
+
+    assert status == 0
+    products = 32 * (4096 * 6144 + 4096**2 + 3 * 4096 * 14336) + 128256 * 4096
+    pairs = 4096 * 4097 // 2
+    assert first["work"] == 3 * (2 * products * 4096 + 32 * 4 * 4096 * pairs)
+    assert first["network_bytes"] == 2 * 63 / 64 * 2 * 8_030_261_248
+    assert (first["limiter"], last["limiter"]) == ("network", "compute")
+    assert sum(part["work"] for part in first["parts"].values()) == first["work"]
+    swept = (*asked[:-4], "--batch", "4", "--nodes", "1,8,64", "--sweep", "--json")
+    assert len(json.loads(cli(*swept)[1])["front"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--sequence", "4"), "--sequence and --tensor apply to transformers"),
+        (("--model", "dlrm-mlperf", "--sequence", "4"), "cannot take the transformer"),
+        (("--model", "gpt2", "--layers", "4,4"), "--layers does not apply to transformers"),
+        (("--model", "gpt2", "--convention", "forward"), "--convention does not apply"),
+        (("--model", "gpt2", "--tensor", "13"), "--tensor must be a whole number from 1 to the 12"),
+        (("--model", "missing.json"), "no such file"),
+        (("--point", "a=1,1,1", "--sequence", "4"), "--sequence applies to training steps"),
+    ],
+)
+def test_transformers_that_cannot_be_trained_are_refused(cli, words, message):
+    """In one line that names the option."""
+    status, out, err = cli(*words)
+
+    assert (status, out) == (2, "")
+    assert message in " ".join(err.split())

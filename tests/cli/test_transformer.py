@@ -177,6 +177,7 @@ def test_the_list_has_every_model(cli):
     assert len(rows.splitlines()) == len(names) + 1
 
 
+@pytest.mark.slow
 def test_pictures_and_pages_are_written(cli, tmp_path):
     """A picture of throughput over latency; a page with that and the times of a token."""
     picture, page = tmp_path / "llama.svg", tmp_path / "llama.html"
@@ -188,6 +189,7 @@ def test_pictures_and_pages_are_written(cli, tmp_path):
     assert "Time of a token over the batch" in page.read_text()
 
 
+@pytest.mark.slow
 def test_nothing_that_fits_is_still_drawn(cli, tmp_path):
     """The picture says which divisions do not fit."""
     picture = tmp_path / "large.svg"
@@ -220,6 +222,7 @@ def test_nothing_that_fits_is_still_drawn(cli, tmp_path):
         ((*LLAMA, "--latency", "nan"), "--latency"),
         ((*LLAMA, "--memory", "0B"), "--memory must be > 0"),
         ((*LLAMA, "--cores", "2"), "--cores must be > 0 and at most 1"),
+        ((*LLAMA, "--efficiency", "1.1"), "--efficiency"),
         ((*LLAMA, "--target", "nan"), "nan is not a number"),
         ((*LLAMA, "--target", "0"), "--target"),
         ((*LLAMA, "--target", "inf"), "'--target': it must be finite"),

@@ -177,6 +177,8 @@ def _models() -> dict[str, str]:
         "ridgeline/whole": "ridgeline --model dlrm-mlperf --nodes 1,8 --batch 64,2048",
         "ridgeline/whole-as": "ridgeline --model dlrm-benchmark --rows-in remote --batch 64 --json"
         " --remote-memory 50GB/s --embeddings tables --nodes 3",
+        "ridgeline/transformer": "ridgeline --model llama-3-8b --sequence 4096 --tensor 8"
+        " --machine h200 --network 450GB/s --precision bf16 --batch 1,8 --nodes 64",
         "ridgeline/two-machines": "ridgeline --machine h200 --machine a100 --network 50GB/s"
         " --batch 64",
         "ridgeline/cluster": "ridgeline --machine three-nodes --precision fp64 --batch 64",

@@ -28,12 +28,14 @@ from ridgepoint.published.transformers import transformer, transformers
 TINY = Transformer(layers=3, width=8, heads=4, kv_heads=2, feed_forward=20, vocabulary=50)
 SLOW = given_machine("fp32=1kflop/s, beta=1kB/s, network=1kB/s")
 LLAMA = transformer("llama-2-7b").model
+OF_SERVING = (
+    *("overlap", "latency_s", "memory_bytes", "in_series", "context", "cores", "efficiency"),
+)
 
 
 def serving(model=TINY, machine=SLOW, *, prompt=10, generated=5, **options):
     """Return a serving; options of `Inference` and of `Serving` together."""
-    own = {key: options.pop(key) for key in ("overlap", "latency_s", "memory_bytes", "in_series",
-                                             "context") if key in options}  # fmt: skip
+    own = {key: options.pop(key) for key in OF_SERVING if key in options}
     inference = Inference(model=model, **{"precision": "fp32", **options})
     return Serving(inference=inference, machine=machine, prompt=prompt, generated=generated, **own)
 
@@ -100,6 +102,16 @@ def test_a_pipeline_is_as_fast_as_its_slowest_stage():
     assert asked.decode(1).time_s[0] == pytest.approx(sum(times))
     assert asked.decode(2).time_s[0] == pytest.approx(max(sum(times), 2 * max(times)))
     assert asked.decode(4).batch[0] == 4
+
+
+def test_programs_take_longer_than_the_bound_by_their_efficiency():
+    """At 40 % of the bound, everything takes 2.5 times as long, and rates are 0.4 times."""
+    bound, expected = (serving(efficiency=share) for share in (1.0, 0.4))
+
+    for way in ("prefill", "decode"):
+        times = [getattr(one, way)(3).time_s[0] for one in (bound, expected)]
+        assert times[1] == pytest.approx(2.5 * times[0])
+    assert expected.rate_per_s(3)[0] == pytest.approx(0.4 * bound.rate_per_s(3)[0])
 
 
 def test_messages_wait_for_the_latency():
@@ -291,6 +303,8 @@ def test_doubts_say_what_the_bound_does_not_know():
         ({"generated": 0}, "generated must be >= 1, got 0"),
         ({"latency_s": float("nan")}, "latency_s must be finite and >= 0"),
         ({"memory_bytes": 0.0}, "memory_bytes must be > 0, got 0.0"),
+        ({"cores": 2}, "cores must be > 0 and at most 1, got 2"),
+        ({"efficiency": 1.5}, "efficiency must be > 0 and at most 1, got 1.5"),
     ],
 )
 def test_impossible_numbers_are_refused(options, message):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ridgepoint.cli import common, completing
-from ridgepoint.cli.numbers import QuantityType
+from ridgepoint.cli.numbers import QuantityType, WholeNumber
 from ridgepoint.cli.ridgeline_inputs import (
     BATCHES,
     LINK_OPTIONS,
@@ -73,8 +73,22 @@ _PRECISIONS = ("fp64", "fp32", "fp16", "bf16")
 @click.option(
     "--model",
     metavar="NAME|FILE.toml",
-    help="A published perceptron (dlrm-mlperf-top, ...) or a whole recommendation model, with its "
-    "embeddings (dlrm-mlperf, ...), or a file of one.",
+    help="A published perceptron (dlrm-mlperf-top, ...), a whole recommendation model, with its "
+    "embeddings (dlrm-mlperf, ...), a transformer ('ridgepoint transformer --list'), or a file of "
+    "a recommendation model or a transformer.",
+)
+@click.option(
+    "--sequence",
+    type=WholeNumber(),
+    metavar="N",
+    help="Tokens of each sequence of a transformer; a sample is a sequence.  [default: 2048]",
+)
+@click.option(
+    "--tensor",
+    type=WholeNumber(),
+    metavar="N",
+    help="Devices over which each matrix of a transformer is divided; --nodes are copies of it.  "
+    "[default: 1]",
 )
 @click.option(
     "--lookups",
@@ -285,8 +299,10 @@ def command(
 def _training(options: dict[str, Any], resource: str, machines: tuple[Machine, ...]) -> Training:
     """Return the training steps, if the machines have the links that they ask for."""
     from ridgepoint.cli.ridgeline_training import training_of
+    from ridgepoint.cli.ridgeline_transformer import names_transformer, transformer_training
 
-    asked = training_of(options, resource)
+    is_transformer = names_transformer(options)
+    asked = (transformer_training if is_transformer else training_of)(options, resource)
     for path in LINK_OPTIONS:
         if any(path in step.resources for step in asked.steps):
             require_link(path, machines, "gather rows from remote memory")

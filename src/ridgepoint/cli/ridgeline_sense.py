@@ -8,9 +8,11 @@ import click
 
 _OF_TRAINING = (
     *("layers", "model", "batch", "nodes", "strong", "all_reduce", "convention"),
-    *("lookups", "embeddings", "rows_in"),
+    *("lookups", "embeddings", "rows_in", "sequence", "tensor"),
 )
-_OF_PERCEPTRONS = ("layers", "model", "convention", "lookups", "embeddings", "rows_in")
+_OF_PERCEPTRONS = (
+    *("layers", "model", "convention", "lookups", "embeddings", "rows_in", "sequence", "tensor"),
+)
 
 
 def require_sense(

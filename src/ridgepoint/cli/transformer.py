@@ -145,6 +145,14 @@ def _dimension(name: str, what: str) -> Callable[[_Command], _Command]:
     help="Cores of a device that are kept busy.  [default: all]",
 )
 @click.option(
+    "--efficiency",
+    type=NumberRange(0, 1, min_open=True),
+    default=1.0,
+    metavar="SHARE",
+    help="Share of the bound that programs are expected to reach, such as 0.6: all times are "
+    "divided by it.  [default: 1, the bound itself]",
+)
+@click.option(
     "--target",
     type=NumberRange(0, min_open=True),
     metavar="TOKENS/S",

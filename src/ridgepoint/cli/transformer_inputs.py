@@ -205,6 +205,7 @@ def _serving(inference: Inference, machine: Machine, options: Mapping[str, Any])
             latency_s=options["latency"] or 0.0,
             memory_bytes=options["memory"],
             cores=options["cores"],
+            efficiency=options["efficiency"],
         )
     except ValueError as error:
         raise click.UsageError(_with_options(str(error))) from error

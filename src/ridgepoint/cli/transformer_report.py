@@ -15,6 +15,8 @@ from ridgepoint.models.transformer.designs import Design
 from ridgepoint.models.transformer.report import OnDevices, TransformerReport
 from ridgepoint.published.transformers import PublishedTransformer
 
+_ASKED = (*("prompt", "generated", "overlap", "in_series", "latency_s", "cores", "efficiency"),)
+
 
 def report(found: TransformerReport) -> dict[str, Any]:
     """Return a transformer on each kind of device as one document."""
@@ -27,7 +29,7 @@ def report(found: TransformerReport) -> dict[str, Any]:
         "weights": serving.inference.weights or serving.inference.precision,
         "cache": serving.inference.cache or serving.inference.precision,
         "all_reduce": serving.inference.algorithm,
-        **fields_of(serving, "prompt", "generated", "overlap", "in_series", "latency_s", "cores"),
+        **fields_of(serving, *_ASKED),
         "context": serving.mean_context,
         "target": None if found.target is None else asdict(found.target),
         "machines": [_machine(on) for on in found.machines],

@@ -10,7 +10,7 @@ from ridgepoint.models.transformer import Serving
 from ridgepoint.models.transformer.designs import Design
 from ridgepoint.models.transformer.report import OnDevices, Target, TransformerReport
 from ridgepoint.models.transformer.study import ServingStudy
-from ridgepoint.show.words import printable, shown_cores
+from ridgepoint.show.words import percent, printable, shown_cores
 
 LIMITERS = {"compute": "compute", "dram": "memory", "network": "network"}
 """What limits, by the path of the bound."""
@@ -93,6 +93,16 @@ def asked_line(serving: Serving) -> str:
     return (
         f"each copy on {division(inference.tensor, inference.pipeline)}; prompts of "
         f"{serving.prompt:,} tokens, answers of {serving.generated:,}, {context}"
+    )
+
+
+def meaning(serving: Serving) -> str:
+    """Return what times and rates mean, in a line."""
+    if serving.efficiency == 1:
+        return "least times and most tokens per second: no program does better"
+    return (
+        f"times and rates of programs that reach {percent(serving.efficiency)} of the bound, as "
+        "--efficiency expects"
     )
 
 

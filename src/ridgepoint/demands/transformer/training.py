@@ -114,7 +114,7 @@ class TransformerStep:
     @property
     def resources(self) -> tuple[str, ...]:
         """The resources that a step asks for."""
-        return (self.precision, "dram_read", "dram_write", "network")
+        return (self.precision, "dram", "network")
 
     @property
     def gradient_bytes(self) -> float:
@@ -153,7 +153,7 @@ class TransformerStep:
         -------
         mapping of str to Demand
             The parts of `Inference.parts`, forward and backward, then ``gradients`` (their
-            all-reduce) and ``optimizer``.
+            all-reduce) and, if it is counted, ``optimizer``.
         """
         # Who has how many sequences is the same for a perceptron.
         samples = TrainingStep(layers=(1, 1)).samples(batch=batch, nodes=nodes, strong=strong)
@@ -178,7 +178,8 @@ class TransformerStep:
                 "network": all_reduce_bytes(size, nodes=nodes, algorithm=self.algorithm),
             }
         )
-        found["optimizer"] = self._optimizer(samples)
+        if OPTIMIZERS[self.optimizer][0]:
+            found["optimizer"] = self._optimizer(samples)
         return found
 
     def _both_ways(self, name: str, resident: Demand, operators: Demand) -> Demand:
@@ -202,8 +203,6 @@ class TransformerStep:
 
     def _optimizer(self, samples: npt.ArrayLike) -> Demand:
         state, _ = OPTIMIZERS[self.optimizer]
-        if not state:
-            return Demand({"dram_read": np.zeros_like(samples)})
         weights = self.gradient_bytes / self.forward.element_bytes
         moved = weights * (state + self.forward.element_bytes) + np.zeros_like(samples)
         return Demand({"dram_read": moved, "dram_write": moved})

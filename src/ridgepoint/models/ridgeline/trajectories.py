@@ -11,6 +11,7 @@ import numpy as np
 from ridgepoint.core.amounts import ratio
 from ridgepoint.demands.recommendation import RecommendationStep
 from ridgepoint.demands.training import Step
+from ridgepoint.demands.transformer.training import TransformerStep
 from ridgepoint.models.ridgeline import Ridgeline
 from ridgepoint.models.ridgeline.placed import Placed, Region
 
@@ -129,7 +130,7 @@ def training_trajectories(
     Parameters
     ----------
     ridgeline : Ridgeline
-    step : TrainingStep or RecommendationStep
+    step : Step
     batch : sequence of int
         Batch sizes, at least one. With a single one there is one trajectory, over the nodes.
     nodes : sequence of int or None
@@ -176,7 +177,7 @@ def _over(
     sizes, counts = np.array(batch), None if nodes is None else np.array(nodes)
     parts = (
         step.parts(batch=sizes, nodes=counts, strong=strong)
-        if isinstance(step, RecommendationStep)
+        if isinstance(step, RecommendationStep | TransformerStep)
         else {}
     )
     return Trajectory(

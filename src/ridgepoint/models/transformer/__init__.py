@@ -22,7 +22,7 @@ from ridgepoint.core.machine import Machine
 from ridgepoint.demands.training import ELEMENT_BYTES
 from ridgepoint.demands.transformer.passes import Inference
 from ridgepoint.demands.transformer.shares import Stage
-from ridgepoint.models.caches.held import bytes_held
+from ridgepoint.models.operators.least import held_bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class Pass:
     tokens : ndarray
         Tokens that the pass reads, or generates, over all sequences.
     bound : Bound
-        Of the stages one after the other, each with one part of the batch.
+        Of the stages one after the other, each with one part of the batch; without the efficiency.
     time_s : ndarray
         Seconds until all sequences have passed all stages: to the first token after a prompt, or
         between two tokens.
@@ -89,6 +89,9 @@ class Serving:
         Memory of a device; None: the machine's.
     cores : float or None
         Cores of a device that are kept busy; None: all.
+    efficiency : float
+        Share of the bound that programs are expected to reach, in (0, 1]: all times are those of
+        the bound over it. 1: the bound itself.
 
     Raises
     ------
@@ -118,6 +121,7 @@ class Serving:
     latency_s: float = 0.0
     memory_bytes: float | None = None
     cores: float | None = None
+    efficiency: float = 1.0
 
     def __post_init__(self) -> None:
         for name, least in (("prompt", 1), ("generated", 1), ("context", 0)):
@@ -128,6 +132,8 @@ class Serving:
             raise ValueError(
                 f"cores must be > 0 and at most {self.machine.cores}, got {self.cores!r}"
             )
+        if not 0 < self.efficiency <= 1:
+            raise ValueError(f"efficiency must be > 0 and at most 1, got {self.efficiency!r}")
         if not (np.isfinite(self.latency_s) and self.latency_s >= 0):
             raise ValueError(f"latency_s must be finite and >= 0, got {self.latency_s!r}")
         if self.memory_bytes is not None and not self.memory_bytes > 0:
@@ -173,7 +179,7 @@ class Serving:
             batch=sequences,
             tokens=sequences * self.prompt,
             bound=series(stages),
-            time_s=np.asarray(times + (parts - 1) * slowest),
+            time_s=np.asarray((times + (parts - 1) * slowest) / self.efficiency),
         )
 
     def decode(self, batch: npt.ArrayLike = 1) -> Pass:
@@ -185,7 +191,7 @@ class Serving:
             batch=sequences,
             tokens=sequences,
             bound=series(stages),
-            time_s=np.maximum(times, parts * slowest),
+            time_s=np.maximum(times, parts * slowest) / self.efficiency,
         )
 
     def answer_s(self, batch: npt.ArrayLike = 1) -> Array:
@@ -258,7 +264,7 @@ def _times(stages: Sequence[Bound]) -> tuple[Array, Array]:
 
 def _beyond_caches(parts: Mapping[str, Demand], machine: Machine) -> list[Demand]:
     """Return the parts of a pass without the bytes that caches may hold from the one before."""
-    held, demands = bytes_held(machine), list(parts.values())
+    held, demands = held_bytes(machine), list(parts.values())
     if not held:
         return demands
     whole = reduce(Demand.__add__, demands)

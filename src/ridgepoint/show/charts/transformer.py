@@ -20,7 +20,7 @@ from ridgepoint.show.transformer_text import (
     tokens_rate,
     types_of,
 )
-from ridgepoint.show.words import printable
+from ridgepoint.show.words import percent, printable
 
 _HEIGHT = 0.62
 _ROOM = 1.25
@@ -56,12 +56,10 @@ def latency_throughput(report: TransformerReport) -> Chart:
     return Chart(
         title=f"Throughput over latency: {printable(report.name)}",
         subtitle=f"{types_of(serving)}; prompts of {serving.prompt:,} tokens, answers of "
-        f"{serving.generated:,}; no program is above or left of a line",
-        x=Axis(
-            label="Least time from token to token [s]", limits=x, ticks=log_ticks(x, with_prefix)
-        ),
+        f"{serving.generated:,}{_expected(serving)}",
+        x=Axis(label="Time from token to token [s]", limits=x, ticks=log_ticks(x, with_prefix)),
         y=Axis(
-            label="Most tokens/s of each device, prompts included",
+            label="Tokens/s of each device, prompts included",
             limits=y,
             ticks=log_ticks(y, with_prefix),
         ),
@@ -97,7 +95,7 @@ def time_over_batch(report: TransformerReport, on: OnDevices) -> Chart:
         path: np.broadcast_to(seconds, batches.shape)
         for path, seconds in passed.bound.times_s.items()
     }
-    heights = [*np.concatenate(list(times.values())), *passed.time_s]
+    heights = np.concatenate(list(times.values()))
     y = stepped([float(height) for height in heights if height > 0], room=_ROOM)
     lines = [
         Line(
@@ -187,13 +185,20 @@ def _summary(design: Design) -> str:
     )
 
 
+def _expected(serving: Serving) -> str:
+    if serving.efficiency == 1:
+        return "; no program is above or left of its line"
+    return f"; programs reach {percent(serving.efficiency)} of the bound"
+
+
 def _crossing_marks(serving: Serving, *, passed_at: float) -> tuple[Mark, ...]:
     crossing = leaves_memory(serving)
     if crossing is None or not 1 < crossing.batch <= passed_at:
         return ()
+    least_s = float(np.ravel(serving.decode(crossing.batch).bound.time_s)[0])
     return (
         Mark(
-            at=(float(crossing.batch), float(serving.decode(crossing.batch).time_s[0])),
+            at=(float(crossing.batch), least_s),
             shape="diamond",
             label=Label(text=f"{LIMITERS[crossing.limiter]} from {crossing.batch:,}", is_bold=True),
             name="leaves the memory's roof",

@@ -15,6 +15,7 @@ from ridgepoint.show.transformer_text import (
     crossing_line,
     design_name,
     device_line,
+    meaning,
     memory_line,
     model_lines,
     target_line,
@@ -42,6 +43,7 @@ def _notes(report: TransformerReport) -> Iterator[str]:
     serving = report.machines[0].study.serving
     yield types_of(serving)
     yield asked_line(serving)
+    yield meaning(serving)
     for on in report.machines:
         name = printable(on.study.serving.machine.name)
         yield device_line(on.study.serving)

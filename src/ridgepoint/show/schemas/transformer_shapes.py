@@ -93,6 +93,7 @@ TRANSFORMER: dict[str, Any] = obj(
     in_series=(BOOLEAN, "Whether the parts of a pass follow one another."),
     latency_s=(NUMBER, "Latency of a message."),
     cores=(maybe(NUMBER), "Cores of a device that are kept busy; null: all."),
+    efficiency=(NUMBER, "Share of the bound that programs are expected to reach."),
     target=(maybe(Target), "What devices have to reach; null: nothing was asked."),
     machines=(array(_MACHINE), "Each kind of device."),
     cautions=(array(Caution), "Doubts."),

@@ -22,6 +22,7 @@ from ridgepoint.show.transformer_text import (
     device_line,
     dimensions,
     division,
+    meaning,
     memory_line,
     model_lines,
     target_line,
@@ -31,7 +32,6 @@ from ridgepoint.show.transformer_text import (
 from ridgepoint.show.words import printable
 
 _MOST_DESIGNS = 8
-_NOTE = "least times and most tokens per second: no program does better"
 
 
 def transformer_table(report: TransformerReport) -> RenderableType:
@@ -44,7 +44,7 @@ def transformer_table(report: TransformerReport) -> RenderableType:
     for on in report.machines:
         parts += _of_machine(report, on, is_alone=len(report.machines) == 1)
     cautions = caution_list(report.cautions) if report.cautions else None
-    return sections(*parts, Text(_NOTE), cautions)
+    return sections(*parts, Text(meaning(serving)), cautions)
 
 
 def models_table(models: dict[str, PublishedTransformer]) -> RenderableType:

@@ -74,7 +74,7 @@ def run(name):
 QUICK = (
     "fleet", "ridgeline", "scaling", "dc_roofline", "workloads", "pipeline", "placing", "regions",
 )  # fmt: skip
-STORED = ("rooflines", "comparing", "report")
+STORED = ("rooflines", "comparing", "report", "operators_as_demands")
 FRAMES = ("tables",)
 SLOW = ("imaging", "datacenter")
 SCRIPTS = ("measuring",)

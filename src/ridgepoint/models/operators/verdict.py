@@ -64,7 +64,7 @@ def _of_elsewhere(analysis: OperatorAnalysis) -> Iterator[str]:
         yield (
             f"the same operators took {format_si(whole.known_s, 's')} on "
             f"{analysis.profile.device_model}: by its roofs {analysis.machine_name} is at most "
-            f"{whole.known_s / least_s:.3g} times as fast"
+            f"{_times(whole.known_s / least_s)} times as fast"
         )
     if unknown := whole.unknown_share:
         yield f"{_percent(unknown)} of the time was spent in operators of unknown demand"
@@ -166,14 +166,20 @@ def _beyond(group: OperatorGroup, is_one_of_several: bool) -> str:
     least_s = 0.0 if group.bound is None else float(group.bound.time_s)
     modules = dict.fromkeys(placed.operator.module for placed in group.operators)
     where = next(iter(modules)) if len(modules) == 1 else amount(len(modules), "module")
-    outputs = group.operators[0].operator.call.outputs
+    first = group.operators[0].operator
+    phase = "" if first.phase == "forward" else f"{first.phase}, "
+    outputs = first.call.outputs
     shape = "×".join(map(str, outputs[0].shape)) if outputs and is_one_of_several else ""
     return (
         f"{group.name}{f' to {shape}' if shape else ''}{f' in {where}' if where else ''} "
-        f"({amount(group.calls, 'call')}: "
+        f"({phase}{amount(group.calls, 'call')}: "
         f"{format_si(took.median, 's', digits=2)}, at least "
         f"{format_si(least_s, 's', digits=2)})"
     )
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.3g}" if ratio < 1000 else f"{ratio:.0f}"
 
 
 def _percent(share: float) -> str:

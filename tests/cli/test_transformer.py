@@ -191,7 +191,7 @@ def test_pictures_and_pages_are_written(cli, tmp_path):
 
 @pytest.mark.slow
 def test_nothing_that_fits_is_still_drawn(cli, tmp_path):
-    """The picture says which divisions do not fit."""
+    """The picture is of the time of a token, and says what a device would have to hold."""
     picture = tmp_path / "large.svg"
 
     status, _, _ = cli("transformer", "llama-3.1-405b", "-o", picture)

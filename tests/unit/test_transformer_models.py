@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
+from statistics import median
 
 import pytest
 from hypothesis import given, settings
@@ -154,6 +157,48 @@ def test_published_rates_of_large_batches_are_below_the_bound(batch, prompt, gen
     asked = serving(LLAMA, load("a100"), prompt=prompt, generated=generated, precision="fp16")
 
     assert 0.55 < measured / asked.rate_per_s(batch)[0] < 0.85
+
+
+def published_runs():
+    """Return model, devices, and share of the bound of 60 published runs on A100s."""
+    path = Path(__file__).parents[1] / "data" / "transformer" / "lmdeploy_a100_fp16.csv"
+    lines = [line for line in path.read_text().splitlines() if not line.startswith("#")]
+    a100 = with_network(load("a100"), 300e9)
+    for row in csv.DictReader(lines):
+        asked = serving(
+            transformer(row["model"]).model, a100, prompt=int(row["prompt"]),
+            generated=int(row["generated"]), precision="fp16", tensor=int(row["tensor"]),
+        )  # fmt: skip
+        # What does not fit waits: the program answers as many at once as the memory holds.
+        batch = min(int(row["batch"]), memory_need(asked).largest_batch)
+        share = float(row["tokens_per_s"]) / asked.rate_per_s(batch)[0]
+        yield row["model"], int(row["tensor"]), share
+
+
+def test_sixty_published_runs_reach_known_shares_of_the_bound():
+    """Batches of 1 to 64, prompts and answers of 1 to 2048 tokens: lmdeploy 0.1.0a1, fp16."""
+    runs = list(published_runs())
+    alone = [share for _, devices, share in runs if devices == 1]
+    divided = [share for _, devices, share in runs if devices == 4]
+
+    assert (len(alone), len(divided)) == (40, 20)
+    assert 0.45 < min(alone) < max(alone) < 0.90
+    assert 0.65 < median(alone) < 0.75
+    assert 0.35 < min(divided) < max(divided) < 0.60
+
+
+@pytest.mark.parametrize(
+    ("model", "tensor", "measured_s"),
+    [("llama-3-8b", 1, 0.833421), ("llama-3-70b", 4, 2.07753), ("mixtral-8x7b", 2, 1.91744)],
+)
+def test_published_answers_of_h200s_take_longer_than_the_bound(model, tensor, measured_s):
+    """VLLM's performance benchmark, build 9515: 8 sequences, 32 tokens in and 128 out, bf16."""
+    h200 = with_network(load("h200"), 450e9)
+    asked = serving(
+        transformer(model).model, h200, prompt=32, generated=128, precision="bf16", tensor=tensor
+    )
+
+    assert 0.4 < asked.answer_s(8)[0] / measured_s < 0.65
 
 
 @pytest.mark.parametrize(("prompt", "measured_s"), [(128, 16e-3), (2048, 133e-3)])

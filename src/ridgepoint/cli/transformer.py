@@ -287,12 +287,12 @@ def _draw(report: TransformerReport, outputs: tuple[Path, ...]) -> None:
     if not outputs:
         return
     from ridgepoint.cli.pictures import save_picture
-    from ridgepoint.show.charts.transformer import latency_throughput
+    from ridgepoint.show.charts.transformer import transformer_chart
     from ridgepoint.show.page.build import page_of
     from ridgepoint.show.page.transformer_view import transformer_view
 
     save_picture(
-        latency_throughput(report),
+        transformer_chart(report),
         outputs,
         page=lambda: page_of([], views=[transformer_view(report)]),
     )

@@ -15,8 +15,10 @@ from ridgepoint.show.axes import log_ticks, power_ticks, stepped, with_prefix
 from ridgepoint.show.chart import Axis, Chart, Entry, Interval, Label, Line, LineKind, Mark
 from ridgepoint.show.transformer_text import (
     LIMITERS,
+    crossing_line,
     dimensions,
     division,
+    memory_line,
     tokens_rate,
     types_of,
 )
@@ -31,16 +33,28 @@ _PATHS: dict[str, LineKind] = {"compute": "curve", "dram": "curve", "network": "
 _INKS = {"compute": "compute", "dram": "memory", "network": "network"}
 
 
+def transformer_chart(report: TransformerReport) -> Chart:
+    """Return the most informative chart: throughput over latency, if any division fits."""
+    if any(curve.designs for on in report.machines for curve in on.curves):
+        return latency_throughput(report)
+    return time_over_batch(report, report.machines[0])
+
+
 def transformer_charts(report: TransformerReport) -> dict[str, Chart]:
     """Return every chart of a transformer on devices, by a name for its file."""
-    charts = {"throughput_over_latency": latency_throughput(report)}
+    charts = {}
+    if any(curve.designs for on in report.machines for curve in on.curves):
+        charts["throughput_over_latency"] = latency_throughput(report)
     for number, on in enumerate(report.machines):
         charts[f"time_over_batch_{number}"] = time_over_batch(report, on)
     return charts
 
 
 def latency_throughput(report: TransformerReport) -> Chart:
-    """Return the tokens per second of a device over the time of a token, for every division."""
+    """Return the tokens per second of a device over the time of a token, for every division.
+
+    At least one division fits.
+    """
     drawn = [
         (_name(report, on, curve), curve)
         for on in report.machines
@@ -49,8 +63,8 @@ def latency_throughput(report: TransformerReport) -> Chart:
     ]
     designs = [design for _, curve in drawn for design in curve.designs]
     serving = report.machines[0].study.serving
-    x = stepped([design.token_s for design in designs] or [1e-3, 1.0], room=_ROOM)
-    y = stepped([design.rate_of_device_per_s for design in designs] or [1.0, 10.0], room=_ROOM)
+    x = stepped([design.token_s for design in designs], room=_ROOM)
+    y = stepped([design.rate_of_device_per_s for design in designs], room=_ROOM)
     target = report.target
     limit = None if target is None else target.within_s
     return Chart(
@@ -128,6 +142,7 @@ def time_over_batch(report: TransformerReport, on: OnDevices) -> Chart:
             for line in lines
             if line.kind == "curve"
         ),
+        notes=(memory_line(study), crossing_line(study)),
         height=_HEIGHT,
     )
 

@@ -5,27 +5,25 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
 import ridgepoint
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.documents import decode, legible
-from ridgepoint.core.errors import CannotMeasure
-from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.errors import CannotMeasure, RidgepointError
 from ridgepoint.core.operators import OperatorProfile
-from ridgepoint.core.timed import Timed
+from ridgepoint.core.timed import Timed, TimedRegion
 from ridgepoint.host.run import Output, Run, resolve, run
 from ridgepoint.host.scratch import scratch_folder
 from ridgepoint.host.standard_input import own_standard_input
+from ridgepoint.meters.region_times import RegionTime
 from ridgepoint.profiling.operators import inside
 from ridgepoint.profiling.operators.script_runs import joined
 from ridgepoint.profiling.repeats import Progress
-from ridgepoint.profiling.timing import Native, require_success, time_program
+from ridgepoint.profiling.timing import Native, require_success, time_in_turn
 
-_RUNS = 3
-_BUDGET_S = 30.0
 _HOOK = """import importlib.util
 spec = importlib.util.spec_from_file_location("_ridgepoint_inside", {file!r})
 inside = importlib.util.module_from_spec(spec)
@@ -43,7 +41,6 @@ def profile_script(
     ignore_status: bool = False,
     output: Output = "own",
     progress: Progress | None = None,
-    when_timed: Callable[[Timed], None] | None = None,
 ) -> OperatorProfile:
     """Profile the operators of PyTorch that a script calls.
 
@@ -53,9 +50,8 @@ def profile_script(
         The program of Python and its arguments, as its user starts it. It is run several times,
         with the same input, in this directory and environment; its output is shown once.
     repeat : int or None
-        Number of plain runs that count, and of runs with operators recorded; None: plain runs
-        until the interval of the runtime is narrow, and 3 with operators recorded, fewer of a long
-        script.
+        Number of plain runs that count, and of runs with operators recorded, which are made in
+        turn; None: as many as the interval of the runtime needs.
     timeout_s : float or None
         Time limit of each single run.
     ignore_status : bool
@@ -63,8 +59,6 @@ def profile_script(
     output : {"own", "stderr", "discard"}
         Where the script's output goes in the one run that shows it.
     progress : callable or None
-    when_timed : callable or None
-        Called with the times when the plain runs are done.
 
     Returns
     -------
@@ -78,7 +72,6 @@ def profile_script(
     CannotMeasure
         If the program is not one of Python, or calls no operators of PyTorch.
     """
-    report = progress or (lambda what, output_is_shown: None)
     with own_standard_input() as stdin:
         native = Native(
             command=resolve(command),
@@ -87,46 +80,49 @@ def profile_script(
             timeout_s=timeout_s,
             ignore_status=ignore_status,
             output=output,
-            report=report,
+            report=progress or (lambda what, output_is_shown: None),
         )
-        timed, _ = time_program(native)
-        if when_timed is not None:
-            when_timed(timed)
-        runs: list[tuple[Run, OperatorProfile]] = []
-        while _wants_more([done.wall_s for done, _ in runs], repeat):
-            report(f"recording operators, run {len(runs) + 1}", False)
-            runs.append(_recorded(native))
+        recorded = _Recorded(**{f.name: getattr(native, f.name) for f in fields(native)})
+        timed, attached = (_known(times) for times in time_in_turn([native, recorded]))
+    # Runs that do not count, such as the first one, are left out here as well.
+    runs = recorded.profiles[-attached.runtime_s.n :]
     return replace(
-        joined([profile for _, profile in runs]),
+        joined(runs),
         program=legible(shlex.join([Path(command[0]).name, *command[1:]])),
         timed=timed,
-        attached_s=Estimate([done.wall_s for done, _ in runs]),
+        attached_s=attached.runtime_s,
     )
 
 
-def _wants_more(walls_s: Sequence[float], repeat: int | None) -> bool:
-    """Return whether to record another run, after runs of these times."""
-    if repeat is not None:
-        return len(walls_s) < repeat
-    return not walls_s or (len(walls_s) < _RUNS and sum(walls_s) + walls_s[-1] <= _BUDGET_S)
+def _known(times: tuple[Timed, tuple[TimedRegion, ...]] | RidgepointError) -> Timed:
+    if isinstance(times, RidgepointError):
+        raise times
+    return times[0]
 
 
-def _recorded(native: Native) -> tuple[Run, OperatorProfile]:
-    """Run a script with its operators recorded."""
-    with scratch_folder() as name:
-        folder, root = Path(name), Path(ridgepoint.__file__).parents[1]
-        hook = _HOOK.format(file=inside.__file__, folder=str(folder), root=str(root))
-        (folder / "sitecustomize.py").write_text(hook, encoding="utf-8")
-        paths = [str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]
-        done = run(
-            native.command,
-            stdin=native.stdin,
-            output="discard",
-            timeout_s=native.timeout_s,
-            environment={"PYTHONPATH": os.pathsep.join(paths)},
-        )
-        require_success(native.command, done.exit_status, ignore_status=native.ignore_status)
-        return done, _read(folder, native.command)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Recorded(Native):
+    """Runs of a script in which its operators are recorded, and what was recorded in each."""
+
+    profiles: list[OperatorProfile] = field(default_factory=list)
+
+    def once(self, output: Output) -> tuple[Run, dict[str, RegionTime]]:
+        """Run the script once; its output was shown by a plain run."""
+        with scratch_folder() as name:
+            folder, root = Path(name), Path(ridgepoint.__file__).parents[1]
+            hook = _HOOK.format(file=inside.__file__, folder=str(folder), root=str(root))
+            (folder / "sitecustomize.py").write_text(hook, encoding="utf-8")
+            paths = [str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]
+            done = run(
+                self.command,
+                stdin=self.stdin,
+                output="discard",
+                timeout_s=self.timeout_s,
+                environment={"PYTHONPATH": os.pathsep.join(paths)},
+            )
+            require_success(self.command, done.exit_status, ignore_status=self.ignore_status)
+            self.profiles.append(_read(folder, self.command))
+            return done, {}
 
 
 def _read(folder: Path, command: Sequence[str]) -> OperatorProfile:

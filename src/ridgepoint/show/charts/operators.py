@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.presenting import amount
@@ -49,11 +49,11 @@ class _Point:
 
     group: OperatorGroup
     name: str
-    ink: int
     intensity: float
     rate: float
     is_timed: bool
     subject: str
+    ink: int = 0
 
 
 def operators_chart(analysis: OperatorAnalysis) -> Chart:
@@ -80,8 +80,7 @@ def operators_chart(analysis: OperatorAnalysis) -> Chart:
     if machine is None:
         raise ValueError("operators are drawn on a machine")
     groups = analysis.alike
-    kinds = _kinds(groups)
-    points = _points(analysis, groups, kinds)
+    points, kinds = _coloured(_points(analysis, groups), analysis)
     cores = _cores(analysis, machine)
     precisions, missing = _precisions(machine, points)
     roofs = shown_roofs(machine, precisions=precisions, cores=cores)
@@ -124,18 +123,20 @@ def subject_of(index: int) -> str:
     return f"operator/{index}"
 
 
-def _kinds(groups: Sequence[OperatorGroup]) -> list[str]:
-    """Return the families of operators, those of most time first."""
-    share: dict[str, float] = {}
-    for group in groups:
-        kind = group.operators[0].operator.asked.kind
-        share[kind] = share.get(kind, 0.0) + (group.share or 0.0)
-    return sorted(share, key=lambda kind: -share[kind])
+def _coloured(
+    points: Sequence[_Point], analysis: OperatorAnalysis
+) -> tuple[list[_Point], list[str]]:
+    """Return points with a colour for each family, and the families, those of most time first."""
+    drawn = {_kind(point) for point in points}
+    kinds = [group.name for group in analysis.kinds if group.name in drawn]
+    return [replace(point, ink=kinds.index(_kind(point))) for point in points], kinds
 
 
-def _points(
-    analysis: OperatorAnalysis, groups: Sequence[OperatorGroup], kinds: Sequence[str]
-) -> list[_Point]:
+def _kind(point: _Point) -> str:
+    return point.group.operators[0].operator.asked.kind
+
+
+def _points(analysis: OperatorAnalysis, groups: Sequence[OperatorGroup]) -> list[_Point]:
     """Return the operators that have a place: measured, or at their roof if they were not timed."""
     libraries, points = libraries_of(analysis.profile), []
     for index, group in enumerate(groups):
@@ -154,7 +155,6 @@ def _points(
             _Point(
                 group=group,
                 name=shown_operator(group.operators[0].operator.call, libraries=libraries),
-                ink=kinds.index(group.operators[0].operator.asked.kind),
                 intensity=group.intensity,
                 rate=rate,
                 is_timed=is_timed,
@@ -268,8 +268,6 @@ def _key(
     """Yield each family with its share of the time, and below it its largest operators."""
     shares = {kind.name: kind.share for kind in analysis.kinds}
     for ink, kind in enumerate(kinds):
-        if not any(point.ink == ink for point in points):
-            continue
         share = shares.get(kind)
         text = printable(kind) + ("" if share is None else f": {percent(share)} of the time")
         yield Entry(text=text, ink=ink, shape="circle", face="pale")

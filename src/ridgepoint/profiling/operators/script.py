@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
@@ -15,14 +15,14 @@ from ridgepoint.core.documents import decode, legible
 from ridgepoint.core.errors import CannotMeasure, RidgepointError
 from ridgepoint.core.operators import OperatorProfile
 from ridgepoint.core.timed import Timed, TimedRegion
-from ridgepoint.host.run import Output, Run, resolve, run
+from ridgepoint.host.run import Output, Run, resolve
 from ridgepoint.host.scratch import scratch_folder
 from ridgepoint.host.standard_input import own_standard_input
 from ridgepoint.meters.region_times import RegionTime
 from ridgepoint.profiling.operators import inside
 from ridgepoint.profiling.operators.script_runs import joined
 from ridgepoint.profiling.repeats import Progress
-from ridgepoint.profiling.timing import Native, require_success, time_in_turn
+from ridgepoint.profiling.timing import Native, time_in_turn
 
 _HOOK = """import importlib.util
 spec = importlib.util.spec_from_file_location("_ridgepoint_inside", {file!r})
@@ -106,23 +106,19 @@ class _Recorded(Native):
 
     profiles: list[OperatorProfile] = field(default_factory=list)
 
-    def once(self, output: Output) -> tuple[Run, dict[str, RegionTime]]:
+    def once(
+        self, output: Output, variables: Mapping[str, str] | None = None
+    ) -> tuple[Run, dict[str, RegionTime]]:
         """Run the script once; its output was shown by a plain run."""
         with scratch_folder() as name:
             folder, root = Path(name), Path(ridgepoint.__file__).parents[1]
             hook = _HOOK.format(file=inside.__file__, folder=str(folder), root=str(root))
             (folder / "sitecustomize.py").write_text(hook, encoding="utf-8")
-            paths = [str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]
-            done = run(
-                self.command,
-                stdin=self.stdin,
-                output="discard",
-                timeout_s=self.timeout_s,
-                environment={"PYTHONPATH": os.pathsep.join(paths)},
-            )
-            require_success(self.command, done.exit_status, ignore_status=self.ignore_status)
+            paths = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
+            # By its name, since a dataclass with slots is another class than the one written here.
+            done = Native.once(self, "discard", {**(variables or {}), "PYTHONPATH": paths})
             self.profiles.append(_read(folder, self.command))
-            return done, {}
+            return done
 
 
 def _read(folder: Path, command: Sequence[str]) -> OperatorProfile:

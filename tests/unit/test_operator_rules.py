@@ -1,6 +1,8 @@
 """What operators of PyTorch ask for: by hand, and by doing them one operation at a time."""
 
 import itertools
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from operator_calls import call, tensor
 from ridgepoint.core.operators import Call, Tensor
 from ridgepoint.demands.operators import asked_of
 from ridgepoint.demands.operators.arrays import distinct_bytes
+from ridgepoint.demands.operators.aten.rules import RULES
 from ridgepoint.demands.operators.forms import attended_pairs
 
 
@@ -325,3 +328,14 @@ def test_an_empty_batch_asks_for_nothing():
 
     for name in ("sum", "_softmax", "linalg_vector_norm"):
         assert sum(asked_of(call(f"aten.{name}", empty, 1, False, out=tensor())).work.values()) == 0
+
+
+def test_the_page_names_operators_that_there_are_rules_for():
+    """Every name in the table of work, in docs/operator_rules.md."""
+    page = (Path(__file__).parents[2] / "docs" / "operator_rules.md").read_text()
+    table = page.split("| operators | flop |")[1].split("## Bytes")[0]
+    rows = [line.split(" | ")[0] for line in table.splitlines() if line.startswith("| ")]
+    names = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+
+    assert len(names) > 40
+    assert {name for name in names if f"aten.{name}" not in RULES} == set()

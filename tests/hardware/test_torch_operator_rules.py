@@ -1,5 +1,9 @@
 """Rules of PyTorch's operators against programs of PyTorch, and against what it says itself."""
 
+import collections
+import importlib.util
+from pathlib import Path
+
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -233,3 +237,41 @@ def test_memory_shared_by_views_is_read_once():
 
     assert parts.asked[0][1].read_bytes == whole.nbytes
     assert same.asked[0][1].read_bytes == whole.nbytes / 3
+
+
+@pytest.fixture
+def networks():
+    """Return the module with the networks that the benchmarks run."""
+    path = Path(__file__).parents[2] / "benchmarks" / "programs" / "networks.py"
+    specification = importlib.util.spec_from_file_location("networks", path)
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+def test_a_resnet_50_does_what_is_published_less_its_padding(networks):
+    """4.09 G multiply-adds with padding (torchvision); products with it are none."""
+    model = networks.resnet50().to("meta").eval()
+    with torch.no_grad(), Asked() as asked:
+        model(networks.images().to("meta"))
+
+    assert asked.unknown == {}
+    assert 0.96 * 2 * 4.09e9 < asked.flop < 2 * 4.09e9
+
+
+def test_a_gpt_2_does_what_its_sizes_say(networks):
+    """2 for each weight and token, and the pairs of the causal mask, in all its layers."""
+    length, width, layers, words = 64, 768, 12, 50257
+    with torch.no_grad(), Asked() as asked:
+        networks.GPT2().eval()(networks.texts(1, length))
+    work = collections.Counter()
+    for _, one in asked.asked:
+        work[one.kind] += sum(one.work.values())
+    weights = layers * 12 * width**2 + words * width
+    biases = layers * 9 * width
+
+    assert asked.unknown == {}
+    assert work["matrix product"] == length * (2 * weights + biases)
+    assert work["attention"] == pytest.approx(
+        layers * 4 * width * length * (length + 1) / 2, rel=0.05
+    )

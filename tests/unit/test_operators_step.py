@@ -6,11 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from kept_records import document
 from placed_operators import UNKNOWN, asked, operator, profile_of
 
 from ridgepoint.demands.operators.division import Division
 from ridgepoint.demands.operators.step import model_step
 from ridgepoint.demands.training import ALL_REDUCES, TrainingStep
+from ridgepoint.demands.transformer import Transformer
+from ridgepoint.demands.transformer.training import TransformerStep
 from ridgepoint.models.derived import with_network
 from ridgepoint.models.ridgeline import Ridgeline
 from ridgepoint.models.ridgeline.sweep import sweep
@@ -164,6 +167,26 @@ def test_divided_blocks_add_up_their_outputs_in_both_passes():
     assert amounts["network"] == 2 * 400 * 2 * 3 / 4 + 40
     with pytest.raises(ValueError, match=r"no operator of net is in a module 'blocks\*'"):
         model_step(profile, batch=10, division=Division(devices=2, modules=("blocks*",)))
+
+
+@pytest.mark.parametrize("batch", [1, 8, 100])
+def test_a_recorded_transformer_agrees_with_one_by_its_dimensions(batch):
+    """PyTorch's operators, and the formulas of a transformer, which leave out norms and the like.
+
+    Gradients agree to the byte. Work and bytes that were recorded are more, by as much as that.
+    """
+    recorded = model_step({size: document(f"step-{size}") for size in (2, 8)})
+    model = Transformer(
+        layers=2, width=256, heads=4, feed_forward=1024, vocabulary=1000, positions=64,
+        gated=False, biases="all",
+    )  # fmt: skip
+    formula = TransformerStep(model=model, sequence=64, precision="fp32", activations="operators")
+
+    found, expected = (step.demand(batch=batch, nodes=4) for step in (recorded, formula))
+    assert recorded.gradient_bytes == formula.gradient_bytes
+    assert found.amounts["network"] == expected.amounts["network"]
+    assert 1 <= found.amounts["fp32"] / expected.amounts["fp32"] < 1.01
+    assert 1 <= found.amount("dram") / expected.amount("dram") < 1.03
 
 
 @pytest.mark.parametrize(

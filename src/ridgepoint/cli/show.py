@@ -44,6 +44,15 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Also show in full the cautions that could not change a verdict.",
 )
+@click.option(
+    "--lines",
+    "annotates",
+    is_flag=True,
+    help=(
+        "Instead of the report, show the source of a Python program that was measured with "
+        "'run --lines', with the time, work and traffic of its lines."
+    ),
+)
 @common.json_option
 @tables_option(*OF_RUN, *OF_OPERATORS, *OF_MACHINE, main="parts, operators, ceilings or network")
 @common.archive_option
@@ -55,6 +64,7 @@ def command(
     bandwidths: tuple[Bandwidth, ...],
     per_cycle: bool,
     every_caution: bool,
+    annotates: bool,
     as_json: bool,
     archive_path: Path | None,
 ) -> None:
@@ -70,6 +80,11 @@ def command(
     from ridgepoint.kept.archive import Archive
     from ridgepoint.kept.lookup import kept, machine_of
 
+    if annotates and as_json:
+        raise click.BadParameter(
+            "--json has the lines of a program anyway: leave out one of the two",
+            param_hint="'--lines'",
+        )
     with Archive(archive_path) as archive:
         kept_values = [kept(archive, target) for target in targets or (None,)]
         shown = _Shown(
@@ -96,7 +111,10 @@ def command(
             for number, value in enumerate(kept_values):
                 if number:
                     common.console().rule(style="")
-                _show(value, shown)
+                if annotates:
+                    _annotate(value, shown)
+                else:
+                    _show(value, shown)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,6 +241,37 @@ def _tables_of(value: Kept, shown: _Shown) -> tuple[Table, ...]:
     if isinstance(value, tuple):
         return run_tables(shown.analysis(*value))
     return machine_tables(value) if isinstance(value, Machine) else cluster_tables(value)
+
+
+def _annotate(value: Kept, shown: _Shown) -> None:
+    """Print the source of a Python program with what was measured of its lines.
+
+    Raises
+    ------
+    click.BadParameter
+        If no lines were measured.
+    """
+    from ridgepoint.core.measurement import Measurement, Timing
+    from ridgepoint.kept.source_files import unchanged_lines
+    from ridgepoint.show.tables.annotated_table import annotated_source
+
+    measured = value[0] if isinstance(value, tuple) else value
+    metric: Metric = shown.metric or "flop"
+    if isinstance(value, tuple):
+        metric = shown.analysis(*value).metric
+    if (
+        not isinstance(measured, Measurement | Timing)
+        or measured.lines is None
+        or measured.timed is None
+        or not measured.lines.lines
+    ):
+        raise click.BadParameter(
+            "the record has no lines of Python: measure the program with 'ridgepoint run --lines'",
+            param_hint="'--lines'",
+        )
+    files = [line.file for line in measured.lines.lines]
+    sources = unchanged_lines(files, since=measured.context.started)
+    common.console().print(annotated_source(measured.lines, measured.timed, sources, metric=metric))
 
 
 def _show(value: Kept, shown: _Shown) -> None:

@@ -28,7 +28,7 @@ TABLES = ("csv", "parquet", "table_names")
 """What click calls these options."""
 
 OF_RUN = (
-    *("parts", "levels", "lines", "mix", "samples", "miss_curve", "ranks"),
+    *("parts", "levels", "lines", "python_lines", "mix", "samples", "miss_curve", "ranks"),
     *("causes", "advice", "cautions"),
 )
 OF_OPERATORS = (

@@ -11,11 +11,21 @@ from ridgepoint.core.counted import TrafficInterval
 from ridgepoint.core.counts import FunctionCounts, Traffic
 from ridgepoint.core.documents import fields_of
 from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.lines import PythonLines
 from ridgepoint.core.measurement import Measurement, Timing
 from ridgepoint.core.table import Table
 from ridgepoint.models.analysis import Analysis, TimedPart
 from ridgepoint.models.condensed import condensed
-from ridgepoint.show.data_tables.part import LEVEL_NAMES, PART, PARTS, Row, done, placed, times
+from ridgepoint.show.data_tables.part import (
+    LEVEL_NAMES,
+    MEASURED,
+    PART,
+    PARTS,
+    Row,
+    done,
+    placed,
+    times,
+)
 from ridgepoint.show.data_tables.ranks import RANKS, ranks_table
 
 _LEVELS = (
@@ -39,6 +49,17 @@ _LINES = (
         for level, where in LEVEL_NAMES.items()
         for way in ("read", "write")
     ),
+)
+_PYTHON_LINES = (
+    text("file", "Python file."),
+    count("line", "Line of the file, from 1."),
+    text("text", "The line itself."),
+    count("samples", "Samples in it, of all runs."),
+    number("interpreter_s", "CPU time in the interpreter itself.", unit="s"),
+    number("native_s", "CPU time in native code.", unit="s"),
+    number("system_s", "CPU time in system calls.", unit="s"),
+    number("other_threads_s", "CPU time in threads without Python frames.", unit="s"),
+    *MEASURED,
 )
 _MIX = (
     text("precision", "fp64, fp32, fp16, bf16 or fp80."),
@@ -92,6 +113,7 @@ def run_tables(analysis: Analysis) -> tuple[Table, ...]:
         Table.of("parts", PARTS, _parts(analysis, measurement)),
         Table.of("levels", _LEVELS, _levels(measurement)),
         Table.of("lines", _LINES, _lines(counted.functions)),
+        Table.of("python_lines", _PYTHON_LINES, _python_lines(measurement.lines, analysis)),
         Table.of("mix", _MIX, (fields_of(kind, *_MIX_KEYS) for kind in counted.counts.flop)),
         Table.of("samples", _SAMPLES, _samples(measurement)),
         Table.of(
@@ -136,6 +158,7 @@ def timing_tables(timing: Timing) -> tuple[Table, ...]:
     return (
         Table.of("parts", PARTS, rows),
         *(Table.of(name, columns, ()) for name, columns in _OF_COUNTS.items()),
+        Table.of("python_lines", _PYTHON_LINES, _python_lines(timing.lines)),
         Table.of("samples", _SAMPLES, _samples(timing)),
         ranks_table(()),
         Table.of("causes", _CAUSES, ()),
@@ -152,6 +175,19 @@ _ADVICE_KEYS = tuple(column.key for column in _ADVICE)
 _MIX_KEYS = tuple(column.key for column in _MIX)
 _CURVE_KEYS = tuple(column.key for column in _MISS_CURVE)
 _OF_COUNTS = {"levels": _LEVELS, "lines": _LINES, "mix": _MIX, "miss_curve": _MISS_CURVE}
+
+
+def _python_lines(lines: PythonLines | None, analysis: Analysis | None = None) -> Iterator[Row]:
+    """Yield the lines of Python, longest first, with their place if they were counted."""
+    parts = {} if analysis is None else {line.name: part for line, part in analysis.lines}
+    for line in () if lines is None else lines.lines:
+        part = parts.get(line.name)
+        yield {
+            **fields_of(line, *(column.key for column in _PYTHON_LINES[:8]), "cpu_s"),
+            "entries": line.executions,
+            **({} if line.counts is None else done(line.counts, line.traffic)),
+            **({} if part is None else placed(part.placement)),
+        }
 
 
 def _parts(analysis: Analysis, measurement: Measurement) -> Iterator[Row]:
@@ -272,6 +308,7 @@ COLUMNS = {
     "parts": PARTS,
     "levels": _LEVELS,
     "lines": _LINES,
+    "python_lines": _PYTHON_LINES,
     "mix": _MIX,
     "samples": _SAMPLES,
     "miss_curve": _MISS_CURVE,

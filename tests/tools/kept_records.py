@@ -13,6 +13,7 @@ from unittest import mock
 
 import core_inputs
 import figure_inputs as inputs
+import line_inputs
 import operator_inputs
 from cluster_inputs import CLUSTER
 from core_inputs import ceiling, machine_of
@@ -64,6 +65,7 @@ LITERAL: dict[str, tuple[Machine, dict[str, Measurement]]] = {
             "untimed": inputs.UNTIMED,
             "crowded": inputs.CROWDED,
             "functions": inputs.PROFILED,
+            "arrays": line_inputs.ARRAYS,
             "two-meters": inputs.with_counted(
                 inputs.TRIAD, also=replace(inputs.MIXED.counted, meter="perf (6.1)")
             ),

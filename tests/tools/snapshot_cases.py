@@ -26,9 +26,11 @@ _NOT_DRAWN = ("native", "counted", "many", "one-sample", "single", "few-flop", "
 """Drawn like others."""
 _AS_JSON = (
     "matmul", "heat", "norm", "stopped", "three-ranks", "mixed", "untimed", "doubtful",
-    "bench", "gpu", "three-nodes", "e5645",
+    "arrays", "bench", "gpu", "three-nodes", "e5645",
 )  # fmt: skip
-_REPORTED = ("heat", "sort", "crowded", "untimed", "stopped", "three-ranks", "cluster", "bench")
+_REPORTED = (
+    "heat", "sort", "crowded", "untimed", "stopped", "three-ranks", "arrays", "cluster", "bench",
+)  # fmt: skip
 _MACHINES = ("vm", "gpu", "bench", "small", "networked", "cluster", "three-nodes")
 _JOBS = "--core-rate 8Gflop/s --cores 8 --memory 16GB/s --link 2GB/s"
 _STEPS = "ridgeline --operators 2=step-2 --operators 8=step-8"
@@ -100,6 +102,7 @@ def _kept() -> dict[str, str]:
         "pi_per_core=4 flop/cycle, beta=13.2GB/s, ilp=2/4, simd=2, name=by-design'",
         "machine/latency": "plot --machine vm --latency",
         "machine/latency-drawn": "plot --machine vm --latency -o {written}.svg",
+        "run/arrays-lines": "show arrays --lines",
         "run/heat-miss-curve": "plot heat --miss-curve",
         "run/heat-miss-curve-drawn": "plot heat --miss-curve -o {written}.svg",
         "run/matmul-cautions": "show matmul --cautions",

@@ -119,7 +119,8 @@ def _with_sources(shown: ShownRecord) -> ShownRecord:
     if not isinstance(shown.value, Analysis):
         return shown
     measurement = shown.value.measurement
-    paths = (line.source for function in measurement.counted.functions for line in function.lines)
+    paths = [line.source for function in measurement.counted.functions for line in function.lines]
+    paths += [line.file for line in (() if measurement.lines is None else measurement.lines.lines)]
     return replace(shown, sources=unchanged_lines(paths, since=measurement.context.started))
 
 

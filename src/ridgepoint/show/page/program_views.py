@@ -28,6 +28,7 @@ from ridgepoint.show.page.document import (
     Table,
     View,
 )
+from ridgepoint.show.page.line_views import line_views
 from ridgepoint.show.page.pictures import picture_view
 from ridgepoint.show.page.records import ShownRecord
 from ridgepoint.show.page.subjects import doubt
@@ -43,7 +44,7 @@ _HEIGHT, _MARGIN, _MOST_TICKS = 0.4, 0.08, 9
 
 
 def program_views(record: ShownRecord, analysis: Analysis, *, is_alone: bool) -> Iterator[View]:
-    """Yield the views of one program: traffic over cache size, and its ranks.
+    """Yield the views of one program: its lines, traffic over cache size, and its ranks.
 
     Parameters
     ----------
@@ -54,6 +55,8 @@ def program_views(record: ShownRecord, analysis: Analysis, *, is_alone: bool) ->
     """
     of = "" if is_alone else f": {record.name}"
     measurement, machine = analysis.measurement, analysis.machine
+    if measurement.lines is not None and measurement.timed is not None:
+        yield from line_views(record, measurement.lines, measurement.timed, analysis, of)
     if measurement.counted.miss_curve is not None and machine is not None:
         yield picture_view(
             miss_curve_chart(measurement, machine),

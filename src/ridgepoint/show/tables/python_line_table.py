@@ -8,7 +8,6 @@ from rich.text import Text
 from ridgepoint.core.counts import traffic_at
 from ridgepoint.core.lines import PythonLine, PythonLines, Tracing
 from ridgepoint.core.timed import Timed
-from ridgepoint.core.units import format_si
 from ridgepoint.models.analysis import Analysis
 from ridgepoint.models.work import Metric, work_total
 from ridgepoint.show.symbols import file_names
@@ -64,7 +63,7 @@ def python_lines(times: PythonLines, timed: Timed, *, most: int) -> RenderableTy
         columns.append("other threads")
     table = parts_table("line of Python", columns, rows, names=["source"])
     table.columns[1].max_width = _LONGEST_TEXT
-    return Group(table, Text(_said(times)))
+    return Group(table, Text(said_of_samples(times)))
 
 
 def _cells(line: PythonLine, cpu_s: float) -> Cells:
@@ -107,7 +106,7 @@ def python_line_work(analysis: Analysis, *, most: int) -> RenderableType | None:
     intensity, rate = intensity_column(metric), rate_column(metric)
     columns = ["begun", "work", "DRAM", intensity, rate, "attainable", "limiter"]
     table = parts_table("line of Python", columns, rows, words=["limiter"])
-    return Group(table, Text(_traced(times.tracing)))
+    return Group(table, Text(said_of_counts(times.tracing)))
 
 
 def _is_known(line: PythonLine, metric: Metric) -> bool:
@@ -128,7 +127,8 @@ def _placed(line: PythonLine, part: Analysis, metric: Metric) -> Cells:
     return {**cells, **placed_cells(part.placement, line.counts)}
 
 
-def _traced(tracing: Tracing) -> str:
+def said_of_counts(tracing: Tracing) -> str:
+    """Return what counting by line changed."""
     factors = ", ".join(
         f"{name if name in ('instructions', 'flop') else shown_name(name)} x {factor:.3g}"
         for name, factor in tracing.factors.items()
@@ -140,10 +140,10 @@ def _traced(tracing: Tracing) -> str:
     )
 
 
-def _said(times: PythonLines) -> str:
+def said_of_samples(times: PythonLines) -> str:
+    """Return how well the times of lines are known."""
     runs = "1 run" if times.runs == 1 else f"{times.runs} runs"
-    own_s = sum(line.cpu_s.median for line in times.lines)
     return (
-        f"{times.samples} samples of {runs}; ± 95 %; {format_si(own_s, 's', digits=3)} of CPU time "
-        "in or below lines of the program's own files, which the columns at the right divide"
+        f"{times.samples} samples of {runs}; ± 95 %; the columns after CPU time are parts of the "
+        "line's own time"
     )

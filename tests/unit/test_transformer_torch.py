@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.util
+from functools import reduce
+from pathlib import Path
+
 import pytest
 
+import ridgepoint
+from ridgepoint.core.demand import Demand
 from ridgepoint.demands.transformer import Transformer
 from ridgepoint.demands.transformer.passes import Inference
 from ridgepoint.demands.transformer.training import TransformerStep
@@ -111,3 +117,39 @@ def test_training_is_what_torch_counts():
         counted(lambda: model(tokens, last=False)[0].sum().backward())
         == (step.demand(batch=3, nodes=1).amounts["fp32"])
     )
+
+
+@pytest.fixture(scope="module")
+def benchmark():
+    """Return benchmarks/transformer.py, whose model is as fast as PyTorch makes it."""
+    path = Path(__file__).parents[2] / "benchmarks" / "transformer.py"
+    spec = importlib.util.spec_from_file_location("transformer_benchmark", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("batch", "tokens", "context", "most"), [(1, 512, 0, 1.25), (4, 1, 512, 1.02)]
+)
+def test_operators_that_torch_calls_ask_for_the_same(benchmark, batch, tokens, context, most):
+    """Every operator by its own rule: a hair more work, and bytes of few more operators."""
+    of = benchmark.MODELS["small"]
+    with torch.device("meta"), torch.inference_mode():
+        model = benchmark.Model(of).eval()
+        caches = [
+            torch.empty(batch, 2 * of.kv_head_count, tokens + context, of.head_size)
+            for _ in range(of.layers)
+        ]
+        profile = ridgepoint.operators(
+            lambda given: model(given, caches, context),
+            torch.zeros(batch, tokens, dtype=torch.long),
+        )
+    inference = Inference(model=of, precision="fp32", activations="operators")
+    parts = inference.parts(*inference.stages, tokens=tokens, context=context, batch=batch)
+    asked = reduce(Demand.__add__, parts.values())
+
+    assert profile.demand is not None
+    work, moved = (profile.demand.amount(path) / asked.amount(path) for path in ("compute", "dram"))
+    assert 1 < work < 1.01
+    assert 1 < moved < most

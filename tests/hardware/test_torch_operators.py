@@ -290,6 +290,8 @@ def test_example_of_a_call_has_arrays_of_the_same_kind():
     made = recording.examples(survey)
     kinds = {"aten.mm", "aten.embedding", "aten.cat", "aten.add", "aten.mul", "aten.full"}
     for operator, example in zip(found, made, strict=True):
+        if example is None:
+            continue  # a view
         arguments, options = example.build()
         name, overload = operator.call.name.removeprefix("aten."), operator.call.overload
         function = getattr(getattr(torch.ops.aten, name), overload)

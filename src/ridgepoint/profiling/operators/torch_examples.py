@@ -163,11 +163,13 @@ def _in_memory(storage: torch.UntypedStorage, wanted: Tensor, start: int) -> tor
 
 def _span_bytes(wanted: Tensor) -> int:
     assert wanted.strides is not None
-    return _span(wanted.shape, wanted.strides) * type_named(wanted.dtype).itemsize
+    itemsize: int = type_named(wanted.dtype).itemsize
+    return _span(wanted.shape, wanted.strides) * itemsize
 
 
 def _span(shape: tuple[int, ...], strides: tuple[int, ...]) -> int:
     """Return the number of elements from the first to the last one in memory."""
     if 0 in shape:
         return 0
-    return sum(((size - 1) * stride for size, stride in zip(shape, strides, strict=True)), 1)
+    steps = [(size - 1) * stride for size, stride in zip(shape, strides, strict=True)]
+    return 1 + sum(steps)

@@ -49,8 +49,11 @@ class Survey:
     def before(
         self, described: Described, arguments: tuple[Any, ...], options: Mapping[str, Any]
     ) -> None:
-        """Keep the arguments of a call that is about to be made, the first time."""
-        if self._keeps and described not in self._given:
+        """Keep the arguments of a call that is about to be made, the first time.
+
+        Views do no work, so that there is nothing to make again.
+        """
+        if self._keeps and not described[0].is_view and described not in self._given:
             self._given[described] = given(arguments, options)
 
     def example(self, described: Described, call: Call) -> Example | None:

@@ -324,3 +324,21 @@ def test_bytes_from_outside_are_those_that_were_there_before_the_run():
     profile = operators(Model(), at, repetitions=3)
 
     assert profile.outer_bytes == 3 * 8 + 8 * 4 + (8 * 8 + 8) * 4
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # PyTorch's of its own
+def test_compiled_model_shows_its_generated_kernels(tmp_path, monkeypatch):
+    """With the bytes of their arrays; their work is unknown, and says so."""
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path))
+    model = nn.Sequential(nn.Linear(64, 64), nn.GELU(), nn.LayerNorm(64), nn.Linear(64, 64)).eval()
+    profile = operators(torch.compile(model), torch.randn(32, 64), repetitions=3)
+    product, fused = profile.operators
+
+    assert (profile.program, profile.cautions) == ("Sequential", ())
+    assert (product.name, product.calls, fused.name) == ("aten.addmm", 2, "inductor.fused")
+    assert "gelu" in fused.call.options["instruction"]
+    assert fused.asked.work is None
+    assert fused.asked.read_bytes == (32 * 64 + 64 + 64) * 4
+    assert fused.asked.write_bytes >= 32 * 64 * 4
+    assert fused.time_s.n == 3

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from ridgepoint.core.operators import Asked, Call
 from ridgepoint.demands.operators.asking import in_place
 from ridgepoint.demands.operators.aten.rules import RULES as ATEN
+from ridgepoint.demands.operators.inductor import RULES as INDUCTOR
 from ridgepoint.demands.operators.numpy.rules import RULES as NUMPY
 from ridgepoint.demands.operators.rule import NoRule, Rule
 
@@ -42,7 +43,7 @@ def asked_of(call: Call) -> Asked:
 
 
 def _rules(library: str) -> Mapping[str, Rule]:
-    return {"aten": ATEN, "numpy": NUMPY}.get(library, {})
+    return {"aten": ATEN, "inductor": INDUCTOR, "numpy": NUMPY}.get(library, {})
 
 
 def _unknown(why: str) -> Asked:

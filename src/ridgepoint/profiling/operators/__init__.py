@@ -132,6 +132,7 @@ def _leaves(values: Iterable[object]) -> Iterable[object]:
 
 
 def _name_of(function: object) -> str:
+    function = getattr(function, "_orig_mod", function)  # what torch.compile was given
     owner = getattr(function, "__self__", None)
     name = getattr(function, "__name__", None) or type(function).__name__
     return name if owner is None else f"{type(owner).__name__}.{name}"

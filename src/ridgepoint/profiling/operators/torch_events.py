@@ -11,6 +11,7 @@ from torch._C._profiler import ProfilerConfig, ProfilerState, _ExperimentalConfi
 from torch.autograd import _disable_profiler_legacy, _enable_profiler_legacy
 
 from ridgepoint.profiling.operators.events import Event
+from ridgepoint.profiling.operators.torch_compiled import Kernels, traced_call
 
 
 def traced(run: Callable[[], object], device: torch.device) -> tuple[list[Event], float]:
@@ -33,12 +34,15 @@ def traced(run: Callable[[], object], device: torch.device) -> tuple[list[Event]
     _enable_profiler_legacy(
         ProfilerConfig(state, True, False, False, False, False, _ExperimentalConfig())
     )
+    kernels = Kernels(traced_call)
+    kernels.begin()
     try:
         begun = perf_counter()
         run()
         elapsed_s = perf_counter() - begun
     finally:
         threads = _disable_profiler_legacy()
+        kernels.end()
     return _in_order(threads, on_gpu=on_gpu), elapsed_s
 
 

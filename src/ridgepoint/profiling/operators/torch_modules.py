@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import threading
+import warnings
 import weakref
 from typing import Any
 
@@ -21,6 +22,8 @@ from torch.utils.weak import WeakTensorKeyDictionary
 from ridgepoint.core.operators import Phase
 
 _ACCUMULATES = 2**64 - 1  # the sequence number of nodes that add to a parameter's gradient
+_COMPILED = "_orig_mod."  # around a compiled module is another one
+_HOOKED = r"Using `torch.compile\(module\)` when there are global hooks"  # ours
 _MOST_CHANGES = 100_000
 
 
@@ -54,6 +57,9 @@ class Place:
     def begin(self) -> None:
         """Watch modules and optimizers from now on."""
         self._thread = threading.get_ident()
+        self._warnings = warnings.catch_warnings()
+        self._warnings.__enter__()
+        warnings.filterwarnings("ignore", message=_HOOKED)
         self._hooks = [
             register_module_forward_pre_hook(self._enter),
             register_module_forward_hook(self._leave, always_call=True),
@@ -66,6 +72,7 @@ class Place:
         for hook in self._hooks:
             hook.remove()
         self._hooks.clear()
+        self._warnings.__exit__(None, None, None)
         self._stack.clear()
         self._stepping = None
 
@@ -122,7 +129,7 @@ class Place:
 
     def _learn(self, module: torch.nn.Module, path: str) -> None:
         for name, one in module.named_modules():
-            own = ".".join(part for part in (path, name) if part)
+            own = ".".join(part for part in (path, name.replace(_COMPILED, "")) if part)
             self._paths.setdefault(one, own)
             for parameter in one.parameters(recurse=False):
                 self._parameters.setdefault(parameter, own)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import functools
+import operator
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -118,7 +120,7 @@ class Program:
                 reason="no result of it has a gradient",
                 remedy="give inputs or parameters that require one, or leave out backward=",
             )
-        return sum(one.sum() for one in results)
+        return functools.reduce(operator.add, [one.sum() for one in results])
 
     def _optimizer(self) -> Any:
         wanted = self.options.optimizer

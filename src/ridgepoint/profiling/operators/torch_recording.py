@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from time import perf_counter
 from typing import Any
 
@@ -16,6 +16,7 @@ from ridgepoint.demands.operators import asked_of
 from ridgepoint.profiling.operators.events import Expected
 from ridgepoint.profiling.operators.torch_arrays import Arrays, Described, call_of
 from ridgepoint.profiling.operators.torch_clock import Clock, finish
+from ridgepoint.profiling.operators.torch_compiled import Kernels
 from ridgepoint.profiling.operators.torch_examples import Example
 from ridgepoint.profiling.operators.torch_modules import Place
 from ridgepoint.profiling.operators.torch_survey import Survey, tensors_in
@@ -80,11 +81,17 @@ class Recording:
         self._place = Place(model)
         self._clock = Clock()
         self._mode = _mode_of(self)
+        self._kernels = Kernels(
+            lambda kernel, reads, run: self._noted(
+                kernel, reads, {"instruction": kernel.overload}, run
+            )
+        )
         self._seen: dict[Described, _Seen] = {}
         self._begun = 0.0
 
     def __enter__(self) -> Recording:
         self._place.begin()
+        self._kernels.begin()
         self._mode.__enter__()
         self._begun = perf_counter()
         return self
@@ -93,6 +100,7 @@ class Recording:
         finish(self.device)
         self.run_s.append(perf_counter() - self._begun)
         self._mode.__exit__(*raised)
+        self._kernels.end()
         self._place.end()
         self._clock.collect()
 
@@ -157,6 +165,15 @@ class Recording:
         """Call an operator, and note it."""
         if function._schema.name.startswith(_NO_OPERATORS):
             return function(*arguments, **options)
+        return self._noted(function, arguments, options, lambda: function(*arguments, **options))
+
+    def _noted(
+        self,
+        function: Any,
+        arguments: tuple[Any, ...],
+        options: dict[str, Any],
+        call: Callable[[], Any],
+    ) -> Any:
         arrays = Arrays()
         given = arrays.given(function, arguments, options)
         device = arrays.device or _named_device(options)
@@ -166,7 +183,7 @@ class Recording:
             inputs = list(tensors_in((*arguments, *options.values())))
             survey.before(given, arguments, options)
         begun = self._clock.now(device)
-        returned = function(*arguments, **options)
+        returned = call()
         ended = self._clock.now(device)
         outputs = arrays.returned(returned)
         key = (module, phase, given, outputs)

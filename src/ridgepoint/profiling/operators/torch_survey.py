@@ -53,7 +53,8 @@ class Survey:
 
         Views do no work, so that there is nothing to make again.
         """
-        if self._keeps and not described[0].is_view and described not in self._given:
+        function = described[0]
+        if self._keeps and not function.is_view and described not in self._given:
             self._given[described] = given(arguments, options)
 
     def example(self, described: Described, call: Call) -> Example | None:

@@ -118,6 +118,33 @@ def test_calls_that_are_alike_are_one_operator():
     assert [(o.calls, o.call.inputs[0].shape) for o in found] == [(3, (4,)), (1, (2, 4))]
 
 
+def test_factors_of_one_and_zero_are_told_from_others():
+    """A sum with a factor of 1 has no product."""
+    x, y = torch.ones(4), torch.ones(4)
+
+    def function():
+        for factor in (1, 2, 3.5, 0):
+            torch.add(x, y, alpha=factor)
+
+    assert [o.calls for o in named(recorded(function), "aten.add")] == [1, 2, 1]
+
+
+@pytest.mark.parametrize("grad", [torch.enable_grad, torch.no_grad, torch.inference_mode])
+def test_composite_functions_are_seen_as_their_parts(grad):
+    """Also where autograd, which takes them apart, is left out."""
+    layer = nn.Linear(4, 4)
+    x = torch.ones(2, 3, 4)
+
+    def function():
+        with grad():
+            layer(x)
+
+    profile = operators(function, name="it", repetitions=3)
+
+    assert [o.name for o in profile.operators if o.asked.kind != "view"] == ["aten.addmm"]
+    assert profile.cautions == ()
+
+
 def test_exponents_tell_powers_apart():
     """A square is one product; other powers are not."""
     x = torch.ones(4)

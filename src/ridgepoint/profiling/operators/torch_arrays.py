@@ -42,7 +42,10 @@ def type_named(name: str) -> torch.dtype:
 
 
 class Free:
-    """A number whose value changes no work: equal to any other."""
+    """A number whose value changes no work, unless it is 0 or 1: equal to any other then.
+
+    A sum with a factor of 1 has no product, and with 0 nothing to add.
+    """
 
     __slots__ = ("value",)
 
@@ -50,10 +53,14 @@ class Free:
         self.value = value
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Free)
+        return isinstance(other, Free) and self._telling == other._telling
 
     def __hash__(self) -> int:
-        return hash(Free)
+        return hash(self._telling)
+
+    @property
+    def _telling(self) -> Any:
+        return self.value if self.value in (0, 1) else None
 
 
 class Arrays:

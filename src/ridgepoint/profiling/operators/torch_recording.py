@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cache
 from time import perf_counter
 from typing import Any
 
@@ -165,6 +166,9 @@ class Recording:
         """Call an operator, and note it."""
         if function._schema.name.startswith(_NO_OPERATORS):
             return function(*arguments, **options)
+        if _is_composite(function):  # without autograd it comes whole
+            with self._mode:
+                return function.decompose(*arguments, **options)
         return self._noted(function, arguments, options, lambda: function(*arguments, **options))
 
     def _noted(
@@ -214,6 +218,13 @@ class Recording:
                 "give it the same data and state every time; the calls are those of the first run "
                 "that made them",
             )
+
+
+@cache
+def _is_composite(function: Any) -> bool:
+    """Return whether a function only calls other operators, which are to be seen instead."""
+    key = torch._C.DispatchKey.CompositeImplicitAutograd
+    return bool(torch._C._dispatch_has_kernel_for_dispatch_key(function.name(), key))
 
 
 def _expected(call: Call, is_view: bool) -> Expected:

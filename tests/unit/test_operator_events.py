@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ridgepoint.profiling.operators.events import Event, Expected, matched
+from ridgepoint.profiling.operators.events import Event, Expected, times_of
 
 
 def expected(*names):
@@ -12,16 +12,19 @@ def expected(*names):
 
 
 def events(*trees):
-    """Return events from pairs of a name and what is inside; a name alone has nothing inside."""
+    """Return events from pairs of a name and what is inside; a name alone has nothing inside.
+
+    The first takes 1 s itself, the second 2 s, the next 4 s, and each what is inside besides.
+    """
     found = []
 
     def add(tree):
         name, inside = (tree, ()) if isinstance(tree, str) else tree
         at = len(found)
         found.append(None)
-        for one in inside:
-            add(one)
-        found[at] = Event(name=name, shapes=((2,),), elapsed_s=1.0, after=len(found))
+        elapsed_s = 2.0**at + sum(add(one) for one in inside)
+        found[at] = Event(name=name, shapes=((2,),), elapsed_s=elapsed_s, after=len(found))
+        return elapsed_s
 
     for tree in trees:
         add(tree)
@@ -30,48 +33,53 @@ def events(*trees):
 
 def test_functions_made_of_operators_are_opened():
     """The recording has their parts."""
-    assert matched(expected("vt", "mm"), events(("linear", ["vt", ("matmul", ["mm"])]))) == [1, 3]
+    assert times_of(expected("vt", "mm"), events(("linear", ["vt", ("matmul", ["mm"])]))) == [2, 8]
 
 
 def test_what_is_inside_of_a_call_belongs_to_it():
     """Even if it has the name of the next one."""
-    assert matched(expected("conv", "copy"), events(("conv", ["copy"]), "copy")) == [0, 2]
+    assert times_of(expected("conv", "copy"), events(("conv", ["copy"]), "copy")) == [1 + 2, 4]
 
 
 def test_same_name_inside_of_itself_is_one_call():
     """The outer one: a library calls itself with other arguments."""
-    assert matched(expected("sum", "sum"), events(("sum", ["sum"]), "sum")) == [0, 2]
+    assert times_of(expected("sum", "sum"), events(("sum", ["sum"]), "sum")) == [1 + 2, 4]
 
 
-def test_view_that_was_not_made_again_has_no_event():
+def test_what_a_call_saves_first_is_not_in_its_time():
+    """A product in place clones its factor for the gradient, inside of its own event."""
+    run = events("mul_", ("mul_", ["clone", ("other", ["vt"])]), "mul_")
+
+    assert times_of(expected("mul_", "clone", "vt", "mul_", "mul_"), run) == [1, 4, 16, 2 + 8, 32]
+
+
+def test_view_that_was_not_made_again_has_no_time():
     """Recording makes views that a plain run does without."""
-    assert matched(expected("mm", "vdetach", "vview", "mm"), events("mm", "vview", "mm")) == [
-        0,
-        None,
-        1,
-        2,
-    ]
-    assert matched(expected("mm", "vdetach"), events("mm")) == [0, None]
+    run = events("mm", "vview", "mm")
+
+    assert times_of(expected("mm", "vdetach", "vview", "mm"), run) == [1, None, 2, 4]
+    assert times_of(expected("mm", "vdetach"), events("mm")) == [1, None]
 
 
 def test_calls_that_were_not_recorded_are_passed_over():
     """Names of the library's own around or between calls."""
-    assert matched(expected("mm"), events("vother", ("Backward0", ["mm"]))) == [2]
+    assert times_of(expected("mm"), events("vother", ("Backward0", ["mm"]))) == [4]
 
 
 def test_operation_in_place_is_the_same_work():
     """But not the other way round."""
-    assert matched(expected("add"), events("add_")) == [0]
-    assert matched(expected("add_"), events("add")) is None
+    assert times_of(expected("add"), events("add_")) == [1]
+    assert times_of(expected("add_"), events("add")) is None
 
 
 def test_missing_call_or_other_shapes_give_no_times_at_all():
     """A time is never given to a call that may not be its own."""
     other = [Event(name="mm", shapes=((3,),), elapsed_s=1.0, after=1)]
 
-    assert matched(expected("mm", "exp"), events("mm")) is None
-    assert matched(expected("mm", "exp"), events("exp", "mm")) is None
-    assert matched(expected("mm"), other) is None
+    assert times_of(expected("mm", "exp"), events("mm")) is None
+    assert times_of(expected("mm", "exp"), events("exp", "mm")) is None
+    assert times_of(expected("mul", "clone", "mul"), events(("mul", ["clone"]))) is None
+    assert times_of(expected("mm"), other) is None
 
 
 TREES = st.recursive(
@@ -86,4 +94,4 @@ def test_every_run_of_the_same_calls_is_matched_in_order(trees):
     run = events(*trees)
     calls = [at for at, event in enumerate(run) if event.name != "part"]
 
-    assert matched(expected(*(run[at].name for at in calls)), run) == calls
+    assert times_of(expected(*(run[at].name for at in calls)), run) == [2**at for at in calls]

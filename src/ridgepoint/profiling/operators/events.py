@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+_MOST_INSIDE = 8
+"""Calls that are looked at for one that is an event with those before it inside."""
+
 Shapes = tuple[tuple[int, ...], ...]
 """Shapes of the arrays among a call's arguments, without scalars, in their order."""
 
@@ -46,8 +49,8 @@ class Expected:
     is_view: bool
 
 
-def matched(expected: Sequence[Expected], events: Sequence[Event]) -> list[int | None] | None:
-    """Return the event of each recorded call.
+def times_of(expected: Sequence[Expected], events: Sequence[Event]) -> list[float | None] | None:
+    """Return the time of each recorded call, seconds.
 
     Parameters
     ----------
@@ -58,40 +61,68 @@ def matched(expected: Sequence[Expected], events: Sequence[Event]) -> list[int |
 
     Returns
     -------
-    list of int or None, or None
-        Numbers of events; None for views that this run did not make. None instead of the list: the
-        run made other calls than those, or in another order, so that no time is known.
+    list of float or None, or None
+        None for views that this run did not make. None instead of the list: the run made other
+        calls than those, or in another order, so that no time is known.
 
     Notes
     -----
     An event that has the name and shapes of the next call is that call, and what is inside of it
-    belongs to it. Any other event is a function made of several operators, which are looked for
-    inside of it, or does nothing that was recorded. A call of the same name and shapes cannot be
-    taken for another, since all calls that do work must be found, in their order. Where PyTorch is
-    recorded it does some operations on a new array that it otherwise does in place (``add`` for
-    ``add_``): both do the same work and move the same bytes, and are taken for each other.
+    belongs to it. So it is if those before the next call of that name are all inside of it: what
+    an operator saves for its gradient, or casts, has been recorded before it, and its time is
+    taken from the operator's. Any other event is a function made of several operators, which are
+    looked for inside of it, or does nothing that was recorded. A call of the same name and shapes
+    cannot be taken for another, since all calls that do work must be found, in their order. Where
+    PyTorch is recorded it does some operations on a new array that it otherwise does in place
+    (``add`` for ``add_``): both do the same work and move the same bytes, and are taken for each
+    other.
     """
-    found: list[int | None] = []
-    at = 0
-    while at < len(events) and len(found) < len(expected):
-        skipped = _views_before(expected, len(found), events[at])
-        if skipped is None:
+    return _times(expected, events, 0, len(events))
+
+
+def _times(
+    expected: Sequence[Expected], events: Sequence[Event], begin: int, end: int
+) -> list[float | None] | None:
+    found: list[float | None] = []
+    at = begin
+    while at < end and len(found) < len(expected):
+        event, left = events[at], expected[len(found) :]
+        own = _views_before(left, event)
+        if own is not None:
+            found += [None] * own
+            found.append(event.elapsed_s)
+        elif (inside := _inside(left, events, at)) is not None:
+            found += inside
+            found.append(event.elapsed_s - sum(time_s or 0.0 for time_s in inside))
+        else:
             at += 1
             continue
-        found += [None] * skipped
-        found.append(at)
-        at = events[at].after
+        at = event.after
     if not all(one.is_view for one in expected[len(found) :]):
         return None
     return found + [None] * (len(expected) - len(found))
 
 
-def _views_before(expected: Sequence[Expected], begin: int, event: Event) -> int | None:
+def _views_before(expected: Sequence[Expected], event: Event) -> int | None:
     """Return the number of views to leave out until an event is the next call; None: it is not."""
-    for at in range(begin, len(expected)):
-        one = expected[at]
-        if event.name in (one.name, f"{one.name}_") and event.shapes == one.shapes:
-            return at - begin
+    for at, one in enumerate(expected):
+        if _is(one, event):
+            return at
         if not one.is_view:
             return None
     return None
+
+
+def _inside(
+    expected: Sequence[Expected], events: Sequence[Event], at: int
+) -> list[float | None] | None:
+    """Return the times of the calls before one that is this event, if they are all inside of it."""
+    event = events[at]
+    for count, one in enumerate(expected[:_MOST_INSIDE]):
+        if count and _is(one, event):
+            return _times(expected[:count], events, at + 1, event.after)
+    return None
+
+
+def _is(expected: Expected, event: Event) -> bool:
+    return event.shapes == expected.shapes and event.name in (expected.name, f"{expected.name}_")

@@ -107,6 +107,8 @@ class Arrays:
             self.device = tensor.device
         if tensor.is_meta or isinstance(tensor, FakeTensor):
             self.is_imagined = True
+        if tensor.is_nested:
+            return self._nested(tensor)
         shape, layout = tuple(tensor.shape), tensor.layout
         if layout is not torch.strided:
             nbytes = _bytes_of_parts(tensor)
@@ -115,6 +117,13 @@ class Arrays:
         key, start = self._memory(tensor)
         nbytes = _spanned(shape, strides) * tensor.element_size()
         return (_ARRAY, shape, strides, type_name(tensor.dtype), "strided", key, start, nbytes)
+
+    def _nested(self, tensor: torch.Tensor) -> Described:
+        """Return what is known of arrays of several lengths in one: their elements in a row."""
+        ragged = tensor.layout is torch.jagged
+        size = int(tensor._values.numel() if ragged else tensor.numel())
+        kind = type_name(tensor.dtype)
+        return (_ARRAY, (size,), None, kind, "nested", 0, 0, size * tensor.element_size())
 
     def _memory(self, tensor: torch.Tensor) -> tuple[int, int]:
         """Return the number of a tensor's memory in this call, and where in it it begins."""

@@ -13,7 +13,7 @@ from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.operators import OperatorProfile
 from ridgepoint.profiling.context import context_here
 from ridgepoint.profiling.operators.checking import checked
-from ridgepoint.profiling.operators.events import matched
+from ridgepoint.profiling.operators.events import times_of
 from ridgepoint.profiling.operators.options import Options
 from ridgepoint.profiling.operators.repeating import (
     attached_runs,
@@ -26,12 +26,11 @@ from ridgepoint.profiling.operators.torch_program import Program
 from ridgepoint.profiling.operators.torch_recording import Recording
 from ridgepoint.profiling.operators.torch_survey import Survey
 
-_FROM_PYTHON = Caution(
-    "timed-from-python",
-    "operators were timed around calls from Python, since PyTorch's profiler saw other calls than "
-    "were recorded, or in another order; each call's time is several microseconds too long",
-    "give the program the same data and state every time, if its work changes; trust the times of "
-    "long calls only",
+_UNMATCHED = Caution(
+    "calls-unmatched",
+    "PyTorch's profiler saw other calls than were recorded, or in another order, so that operators "
+    "were timed around their calls from Python",
+    "give the program the same data and state every time, if its work changes",
 )
 
 
@@ -56,7 +55,7 @@ def profile(
         program = Program(function, inputs, options)
     context = context_here()
     with program.unchanged():
-        timed = None if program.device.type == "meta" else timed_plainly(program, options)
+        timed = None if program.is_imagined else timed_plainly(program, options)
         survey = Survey(keeps_examples=options.check)
         recording = _surveyed(program, survey, options)
         doubts: tuple[Caution, ...] = ()
@@ -106,10 +105,9 @@ def _time_operators(
         options.report(f"timing the operators of {options.name}, run {number + 1}")
         with not_collecting(), refusing_failures(options):
             events, elapsed_s = traced(program, device)
-        found = matched(expected, events)
-        if found is None:
+        times_s = times_of(expected, events)
+        if times_s is None:
             break
-        times_s = (None if at is None else events[at].elapsed_s for at in found)
         recording.add_run(times_s, elapsed_s)
     else:
         return ()
@@ -118,7 +116,7 @@ def _time_operators(
         options.report(f"timing the operators of {options.name} from Python, run {number + 1}")
         with not_collecting(), recording, refusing_failures(options):
             program()
-    return (_FROM_PYTHON,)
+    return (_UNMATCHED,)
 
 
 def _mode_cautions(program: Program) -> tuple[Caution, ...]:

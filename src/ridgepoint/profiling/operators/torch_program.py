@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils import _pytree as pytree
 
 from ridgepoint.core.errors import CannotMeasure
@@ -53,6 +54,12 @@ class Program:
             if self.optimizer is not None:
                 self.optimizer.step()
         finish(self.device)
+
+    @property
+    def is_imagined(self) -> bool:
+        """Whether its arrays have no data, so that nothing is computed and there is no time."""
+        arrays = (*self._own(), *self.given)
+        return any(one.is_meta or isinstance(one, FakeTensor) for one in arrays)
 
     @property
     def parameter_bytes(self) -> float | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cache
-from time import perf_counter
+from statistics import median
+from time import perf_counter, perf_counter_ns
 from typing import Any
 
 import torch
@@ -13,6 +14,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.operators import Call, Operator, Phase, Tensor
+from ridgepoint.core.units import format_si
 from ridgepoint.demands.operators import asked_of
 from ridgepoint.profiling.operators.events import Expected
 from ridgepoint.profiling.operators.torch_arrays import Arrays, Described, call_of
@@ -22,6 +24,8 @@ from ridgepoint.profiling.operators.torch_examples import Example
 from ridgepoint.profiling.operators.torch_modules import Place
 from ridgepoint.profiling.operators.torch_survey import Survey, tensors_in
 
+_IDLE_CALLS = 100
+_CALLING_SHARE = 0.02
 _NO_OPERATORS = ("profiler::", "prim::")
 """Namespaces of what PyTorch dispatches without being an operator on arrays."""
 
@@ -65,9 +69,9 @@ class Recording:
     -----
     A dispatch mode sees every operator below autograd and autocast, in the order in which they are
     called: composite functions as their parts, views and in-place operators too. The time of a call
-    is taken around it, so no call is taken for another; it includes calling it from Python, which
-    takes `calling_s`. Describing a call takes longer, but outside of its time. Memory is needed for
-    each different call, not for each call.
+    is taken around it, so no call is taken for another; it includes calling it from Python, some
+    microseconds, for which there is a caution where they matter. Describing a call takes longer,
+    but outside of its time. Memory is needed for each different call, not for each call.
 
     Only calls of the thread that entered are seen, and of the threads of its backward passes.
     """
@@ -89,6 +93,7 @@ class Recording:
         )
         self._seen: dict[Described, _Seen] = {}
         self._begun = 0.0
+        self._is_timed_here = False
 
     def __enter__(self) -> Recording:
         self._place.begin()
@@ -111,6 +116,7 @@ class Recording:
         for seen in self._seen.values():
             seen.calls.clear()
             seen.times_s.clear()
+        self._is_timed_here = False
 
     @property
     def expected(self) -> tuple[Expected, ...]:
@@ -160,7 +166,7 @@ class Recording:
 
     def cautions(self) -> tuple[Caution, ...]:
         """Return what is to be doubted about the operators."""
-        return tuple(self._varying())
+        return (*self._varying(), *self._calling())
 
     def called(self, function: Any, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
         """Call an operator, and note it."""
@@ -199,12 +205,33 @@ class Recording:
         seen.calls[run] = seen.calls.get(run, 0) + 1
         if not arrays.is_imagined:
             self._clock.add(begun, ended, seen, run)
+            self._is_timed_here = True
         if survey is not None:
             survey.after(function, inputs, returned, seen.call)
             self._sequence.append(seen)
         if arrays.device is not None and (self.device is None or self.device.type == "cpu"):
             self.device = arrays.device
         return returned
+
+    def _calling(self) -> Iterable[Caution]:
+        """Doubt times that were taken around calls from Python, where many of them are short."""
+        if not self._is_timed_here:
+            return
+        called = [seen for seen in self._seen.values() if seen.times_s]
+        total_s = sum(sum(seen.times_s.values()) for seen in called)
+        calls = sum(sum(seen.calls.values()) for seen in called)
+        one_s = calling_s()
+        share = min(calls * one_s / total_s, 1.0) if total_s else 0.0
+        if share > _CALLING_SHARE:
+            yield Caution(
+                "timed-from-python",
+                f"operators were timed around calls from Python, of which one that does nothing "
+                f"takes {format_si(one_s, 's')}: about {share:.0%} of all operators' time",
+                "trust the times of long calls only; 'ridgepoint.operators' of a model or function "
+                "with the same data every time does not have this",
+                effect=share,
+                on="time",
+            )
 
     def _varying(self) -> Iterable[Caution]:
         runs = len(self.run_s)
@@ -225,6 +252,17 @@ def _is_composite(function: Any) -> bool:
     """Return whether a function only calls other operators, which are to be seen instead."""
     key = torch._C.DispatchKey.CompositeImplicitAutograd
     return bool(torch._C._dispatch_has_kernel_for_dispatch_key(function.name(), key))
+
+
+def calling_s() -> float:
+    """Return what calling an operator that does nothing takes as it is timed from Python."""
+    nothing = torch.empty(0)
+    times_ns = []
+    for _ in range(_IDLE_CALLS):
+        begun = perf_counter_ns()
+        torch.ops.aten.detach.default(nothing)
+        times_ns.append(perf_counter_ns() - begun)
+    return median(times_ns) / 1e9
 
 
 def _expected(call: Call, is_view: bool) -> Expected:

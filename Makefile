@@ -9,7 +9,7 @@ INSTALLED := $(VENV)/.installed
 # compile all of ours again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-all benchmark page site clean
+.PHONY: demo libraries test test-all benchmark page site clean
 
 demo: $(INSTALLED)
 	tools/demo.sh
@@ -21,8 +21,15 @@ test: $(INSTALLED)
 	$(BIN)/lint-imports
 	$(BIN)/pytest -n 2 --dist worksteal -m "not slow"
 
-# Slow and privileged tests too, and those that open pages in a browser.
-test-all: test
+# PyTorch and JAX as builds for CPUs: the tests that need them are skipped without.
+libraries: $(INSTALLED)
+	$(BIN)/pip install --quiet --disable-pip-version-check 'torch==2.13.0' \
+	    --index-url https://download.pytorch.org/whl/cpu || echo "no PyTorch: its tests are skipped" >&2
+	$(BIN)/pip install --quiet --disable-pip-version-check 'jax[cpu]' || \
+	    echo "no JAX: its tests are skipped" >&2
+
+# Slow and privileged tests too, those of PyTorch and JAX, and those that open pages in a browser.
+test-all: libraries test
 	tools/bootstrap.sh $(VENV) browser
 	$(BIN)/pytest -m slow
 

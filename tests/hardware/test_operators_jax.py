@@ -113,6 +113,18 @@ def test_donated_inputs_are_copied_before_each_run():
     assert work(profile) == 2 * N * WIDTH
 
 
+def test_static_arguments_compiled_programs_and_one_device_maps():
+    """Whatever JAX compiles before it runs."""
+    x, w = inputs()
+    scaled = jax.jit(lambda x, n: x * n, static_argnums=1, donate_argnums=0)
+    compiled = jax.jit(lambda x, w: x @ w).lower(x, w).compile()
+    mapped = jax.pmap(lambda x: jax.lax.psum(x + 1, "i"), axis_name="i")
+
+    assert work(operators(scaled, jnp.asarray(x), 3, repetitions=2)) == N * WIDTH
+    assert work(operators(compiled, x, w, repetitions=2)) == 2 * N * WIDTH * WIDTH
+    assert work(operators(mapped, x[None], repetitions=2)) == N * WIDTH
+
+
 def test_what_xla_says_stands_beside():
     """XLA's own analysis of a product: the same flop."""
     profile = operators(jax.jit(lambda x, w: x @ w), *inputs(), repetitions=3)

@@ -91,6 +91,14 @@ def test_a_loop_that_ends_as_the_data_say_runs_unknown_times():
     assert parts["while.5"][1] == 1
 
 
+def test_a_program_on_several_devices_runs_on_each():
+    """Two partitions of three replicas run every instruction six times."""
+    text = (PROGRAMS / "multilayer.txt").read_text()
+    module = read_module(text.replace("is_scheduled=true", "replica_count=3, num_partitions=2", 1))
+
+    assert {step.times for step in steps_of(module)} == {6}
+
+
 def test_branches_run_unknown_times():
     """Both branches are operators, and the data choose."""
     parts = asked("branch")
@@ -173,12 +181,11 @@ def test_factorisations_are_counted_step_by_step():
     assert parts["triangular_solve.4"][0].work == {"fp32": n * n}
 
 
-def test_a_transform_has_no_work_of_its_own():
-    """How many flop an FFT is depends on the library: unknown, and its bytes are known."""
+def test_a_transform_has_the_flop_of_split_radix():
+    """Of 32 points: 456, as tables of the algorithm have it (real operations); 32 rows."""
     found, _ = asked("algebra")["fft.0"]
 
-    assert found.work is None
-    assert "depend" in found.unknown
+    assert found.work == {"fp32": 32 * 456}
     assert found.write_bytes == 32 * 32 * 8
 
 
@@ -228,7 +235,7 @@ def test_integers_have_no_flop_and_their_products_have_op():
     [
         ("%a = f8e4m3fn[4] add(%x, %x)", "no ceiling"),
         ('%a = f32[4] custom-call(%x), custom_call_target="mine"', "mine"),
-        ("%a = f32[4] all-reduce(%x)", "no rule"),
+        ("%a = f32[4] unheard-of(%x)", "no rule"),
         ("%a = f32[<=4] add(%x, %x)", "depends on data"),
     ],
 )
@@ -238,6 +245,20 @@ def test_what_no_rule_knows_is_unknown_and_says_why(text, why):
 
     assert found.work is None
     assert why in found.unknown
+
+
+def test_exchanges_between_devices_are_unknown_and_with_itself_a_copy():
+    """How fast the links are is not known here; one device alone needs none."""
+    text = (
+        "HloModule m, replica_count=%d\n\nENTRY %%main () -> f32[4] {\n"
+        "  %%x = f32[4] parameter(0)\n  ROOT %%a = f32[4] all-reduce(%%x)\n}\n"
+    )
+
+    two, one = (last_asked(read_module(text % devices)) for devices in (2, 1))
+
+    assert (two.work, two.kind) == (None, "communication")
+    assert "between devices" in two.unknown
+    assert (one.work, one.read_bytes, one.write_bytes) == ({}, 16, 16)
 
 
 def test_an_operand_that_is_used_twice_is_read_once():

@@ -250,7 +250,6 @@ def test_integers_have_no_flop():
     ("function", "why"),
     [
         (np.linalg.svd, "converges"),
-        (np.fft.fft, "algorithm"),
         (lambda a: np.add(a, a, where=a > 1, out=a), "mask"),
         (lambda a: np.interp(a[0], a[0], a[0]), "no rule"),
     ],
@@ -310,3 +309,20 @@ def test_factorisations_are_the_sums_of_their_steps(n, sides):
     found = asked_of(Call(name="numpy.linalg.solve", arguments=(a, b), outputs=(b,)))
 
     assert found.work.get("fp64", 0) == steps
+
+
+@pytest.mark.parametrize(
+    ("function", "flop"),
+    [
+        (np.fft.fft, 3 * 456),
+        (np.fft.ifft, 3 * 456),
+        (np.fft.rfft, 3 * 228),
+        (lambda a: np.fft.fft(a, n=8), 3 * 56),
+        (lambda a: np.fft.fft(a[:2], axis=0), 32 * 4),
+    ],
+)
+def test_transforms_have_the_flop_of_split_radix(function, flop):
+    """Of 2, 8 and 32 points: 4, 56 and 456 real operations; of real numbers half of that."""
+    found = asked(function, numbers(3, 32))[-1][1]
+
+    assert found.work == {"fp64": flop}

@@ -107,7 +107,9 @@ def _library(function: object, inputs: Iterable[object]) -> str:
     ):
         return "torch"
     if jax is not None and (
-        isinstance(function, jax.stages.Wrapped) or any(isinstance(o, jax.Array) for o in given)
+        hasattr(function, "lower")
+        or isinstance(function, jax.stages.Compiled)
+        or any(isinstance(one, jax.Array) for one in given)
     ):
         return "jax"
     if any(hasattr(one, "__array_namespace__") for one in given):

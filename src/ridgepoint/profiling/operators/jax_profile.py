@@ -6,6 +6,7 @@ import importlib
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from time import perf_counter
 from typing import Any
 
 from ridgepoint.core.caution import Caution
@@ -13,6 +14,7 @@ from ridgepoint.core.errors import CannotMeasure
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.operators import Operator, OperatorProfile
 from ridgepoint.core.presenting import amount
+from ridgepoint.core.units import format_si
 from ridgepoint.demands.operators.hlo.asked import asked_of_instruction, call_of, scope_of
 from ridgepoint.demands.operators.hlo.program import Step, steps_of
 from ridgepoint.demands.operators.hlo.text import Module, NotHlo, read_module
@@ -53,9 +55,9 @@ def profile(
     jitted = _with_backward(jax, _jitted(function, options), inputs, options)
     options.report("compiling")
     with refusing_failures(options):
-        compiled = jitted.lower(*inputs).compile()
+        compiled = jitted if _is_compiled(jitted) else jitted.lower(*inputs).compile()
         module = _module(compiled, options)
-    run = _runner(jax, jitted, inputs)
+        run, doubts = _runner(jax, jitted, compiled, inputs)
     options.report("timing plain runs")
     timed = timed_plainly(run, options)
     options.report("timing operators")
@@ -75,13 +77,13 @@ def profile(
         attached_s=Estimate([one.wall_s for one in runs]) if runs else None,
         threads=_threads(_device(jax, compiled)),
         context=context_here(),
-        cautions=(*cautions, *timed.cautions, *disagreements(operators)),
-        library_says=_said_by_xla(compiled),
+        cautions=(*cautions, *doubts, *timed.cautions, *disagreements(operators)),
+        library_says=_said_by_xla(compiled, module),
     )
 
 
 def _jitted(function: Callable[..., object], options: Options) -> Any:
-    if hasattr(function, "lower"):
+    if hasattr(function, "lower") or _is_compiled(function):
         return function
     raise CannotMeasure(
         options.what,
@@ -89,6 +91,10 @@ def _jitted(function: Callable[..., object], options: Options) -> Any:
         "nothing would be fused as in a compiled program",
         remedy="pass jax.jit(function)",
     )
+
+
+def _is_compiled(function: object) -> bool:
+    return hasattr(function, "as_text") and hasattr(function, "cost_analysis")
 
 
 def _with_backward(jax: Any, jitted: Any, inputs: tuple[object, ...], options: Options) -> Any:
@@ -143,23 +149,37 @@ def _module(compiled: Any, options: Options) -> Module:
         ) from error
 
 
-def _runner(jax: Any, jitted: Any, inputs: tuple[object, ...]) -> Callable[[], object]:
-    """Return a function that runs the program to its end; donated inputs are copied each time."""
-    donated = [
-        any(getattr(leaf, "donated", False) for leaf in jax.tree.leaves(info))
-        for info in jitted.lower(*inputs).args_info[0]
-    ]
-    if not any(donated):
-        return lambda: jax.block_until_ready(jitted(*inputs))
+def _runner(
+    jax: Any, jitted: Any, compiled: Any, inputs: tuple[object, ...]
+) -> tuple[Callable[[], object], tuple[Caution, ...]]:
+    """Return a function that runs the program to its end, and what is doubtful of its time.
+
+    A program that is given its inputs' memory for its results gets copies of them each time.
+    """
+    if not any(getattr(leaf, "donated", False) for leaf in jax.tree.leaves(compiled.args_info)):
+        return lambda: jax.block_until_ready(jitted(*inputs)), ()
+
+    def copies() -> Any:
+        return jax.tree.map(
+            lambda leaf: leaf.copy() if isinstance(leaf, jax.Array) else leaf, inputs
+        )
 
     def run() -> object:
-        given = [
-            jax.tree.map(lambda leaf: jax.numpy.array(leaf, copy=True), one) if gone else one
-            for one, gone in zip(inputs, donated, strict=True)
-        ]
-        return jax.block_until_ready(jitted(*given))
+        return jax.block_until_ready(jitted(*copies()))
 
-    return run
+    run()
+    begun = perf_counter()
+    jax.block_until_ready(copies())
+    took_s = perf_counter() - begun
+    return run, (
+        Caution(
+            "donated-copies",
+            f"it is given the memory of its inputs, which are copied before each run: about "
+            f"{format_si(took_s, 's')} of the runtime",
+            "subtract that, or profile it without donate_argnums",
+            on="time",
+        ),
+    )
 
 
 def _operators(
@@ -228,11 +248,15 @@ def _operator(step: Step, module: Module, calls: int | None, runs: Sequence[Run]
     )
 
 
-def _said_by_xla(compiled: Any) -> dict[str, float]:
-    """Return XLA's own cost analysis; it gives negative numbers for what it does not know."""
+def _said_by_xla(compiled: Any, module: Module) -> dict[str, float]:
+    """Return XLA's own analysis, for all devices; it is negative where it knows nothing."""
     names = {"flop": "flops", "functions": "transcendentals", "bytes": "bytes accessed"}
     costs = compiled.cost_analysis() or {}
-    return {ours: float(costs[xla]) for ours, xla in names.items() if costs.get(xla, -1) >= 0}
+    return {
+        ours: module.devices * float(costs[xla])
+        for ours, xla in names.items()
+        if costs.get(xla, -1) >= 0
+    }
 
 
 def _device(jax: Any, compiled: Any) -> str:

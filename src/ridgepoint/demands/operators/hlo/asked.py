@@ -17,6 +17,7 @@ from ridgepoint.demands.operators.hlo.text import (
     Shape,
 )
 from ridgepoint.demands.operators.hlo.work import (
+    COLLECTIVES,
     FLOP,
     FREE,
     FUNCTIONS,
@@ -254,6 +255,8 @@ def _kind(instruction: Instruction, module: Module) -> str:
 
 
 def _kind_of(opcode: str) -> str:
+    if opcode.removesuffix("-start") in COLLECTIVES:
+        return "communication"
     if opcode in _KINDS:
         return _KINDS[opcode]
     if opcode in _MOVING:

@@ -5,7 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from ridgepoint.demands.operators.factorisations import cholesky_flop, lu_flop
+from ridgepoint.demands.operators.factorisations import (
+    cholesky,
+    lower_upper,
+    orthogonal,
+    reflections,
+    triangular,
+)
 from ridgepoint.demands.operators.hlo.text import Computation, Instruction, Shape
 from ridgepoint.demands.operators.hlo.work import Tally, precision
 from ridgepoint.demands.operators.rule import NoRule
@@ -52,23 +58,35 @@ def _matrix(shape: Shape) -> tuple[int, int, int]:
 
 def _potrf(operands: list[Shape], instruction: Instruction) -> tuple[float, str]:
     count, n, _ = _matrix(operands[0])
-    return count * cholesky_flop(n), "n^3/3 + n^2/2 + n/6"
+    return count * cholesky(n), "n^3/3 + n^2/2 + n/6"
 
 
 def _getrf(operands: list[Shape], instruction: Instruction) -> tuple[float, str]:
     count, m, n = _matrix(operands[0])
-    return count * lu_flop(m, n), "sum over k of (m - k) (1 + 2 (n - k))"
+    return count * lower_upper(m, n), "sum over k of (m - k) (1 + 2 (n - k))"
 
 
 def _trsm(operands: list[Shape], instruction: Instruction) -> tuple[float, str]:
     count, m, n = _matrix(operands[1])
     _, order, _ = _matrix(operands[0])
     sides = n if order == m else m
-    return float(count * order * order * sides), "n^2 per right-hand side"
+    return count * triangular(order, sides), "n^2 for each right-hand side"
+
+
+def _geqrf(operands: list[Shape], instruction: Instruction) -> tuple[float, str]:
+    count, m, n = _matrix(operands[0])
+    return count * orthogonal(m, n), "Householder's reflections"
+
+
+def _orgqr(operands: list[Shape], instruction: Instruction) -> tuple[float, str]:
+    count, m, n = _matrix(operands[0])
+    return count * reflections(m, n, operands[1].sizes[-1]), "Householder's reflections"
 
 
 _RULES: Mapping[str, Callable[[list[Shape], Instruction], tuple[float, str]]] = {
     "potrf": _potrf,
     "getrf": _getrf,
     "trsm": _trsm,
+    "geqrf": _geqrf,
+    **dict.fromkeys(("orgqr", "ungqr"), _orgqr),
 }

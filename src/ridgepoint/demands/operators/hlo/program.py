@@ -20,7 +20,8 @@ class Step:
     computation : Computation
         That holds it.
     times : int or None
-        How often it runs in one run of the program; None: it depends on data.
+        How often it runs in one run of the program, on all devices together; None: it depends on
+        data.
     """
 
     instruction: Instruction
@@ -35,7 +36,7 @@ def steps_of(module: Module) -> tuple[Step, ...]:
     ----------
     module : Module
     """
-    return tuple(_steps(module, module.entry, 1))
+    return tuple(_steps(module, module.entry, module.devices))
 
 
 def _steps(module: Module, name: str, times: int | None) -> Iterator[Step]:

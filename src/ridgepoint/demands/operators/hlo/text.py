@@ -169,11 +169,14 @@ class Module:
     computations : mapping of str to Computation
     entry : str
         Name of the computation that runs first.
+    devices : int
+        Number of devices each of which runs all of it.
     """
 
     name: str
     computations: Mapping[str, Computation]
     entry: str
+    devices: int = 1
 
 
 def read_module(text: str) -> Module:
@@ -202,7 +205,11 @@ def read_module(text: str) -> Module:
             entry = head[2]
     if name is None or not entry:
         raise NotHlo("the text holds no entry computation")
-    return Module(name=name[1], computations=computations, entry=entry)
+    head = text.partition("\n")[0]
+    devices = math.prod(
+        int(n) for n in re.findall(r"\b(?:replica_count|num_partitions)=(\d+)", head)
+    )
+    return Module(name=name[1], computations=computations, entry=entry, devices=devices)
 
 
 def _computation(name: str, lines: Iterator[str]) -> Computation:

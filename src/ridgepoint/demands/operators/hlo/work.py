@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from ridgepoint.demands.operators.forms import fourier
 from ridgepoint.demands.operators.hlo.text import Computation, Instruction, Module
 from ridgepoint.demands.operators.rule import NoRule, names
 
@@ -43,6 +44,12 @@ FREE = names(
     "shift-right-arithmetic shift-right-logical sign slice transpose tuple xor"
 )
 """Opcodes without flop; the absolute value of a complex number is a function."""
+
+COLLECTIVES = names(
+    "all-gather all-reduce all-to-all collective-broadcast collective-permute ragged-all-to-all "
+    "reduce-scatter"
+)
+"""Opcodes that exchange data between devices."""
 
 _PRECISIONS: Mapping[str, str] = {
     "f64": "fp64",
@@ -310,7 +317,14 @@ def _sort(instruction: Instruction, computation: Computation, module: Module) ->
 
 
 def _fft(instruction: Instruction, computation: Computation, module: Module) -> Tally:
-    raise NoRule("the flop of a Fourier transform depend on the library's algorithm")
+    (source,) = (one.shape for one in computation.operands(instruction))
+    lengths, kind = instruction.integers("fft_length"), instruction.attributes.get("fft_type", "")
+    spectrum = source if kind == "IRFFT" else instruction.shape
+    *others, last = lengths
+    rows = spectrum.size / max(spectrum.sizes[-1], 1)
+    flop = rows * fourier(last) / (2 if kind in ("RFFT", "IRFFT") else 1)
+    flop += sum(spectrum.size / max(n, 1) * fourier(n) for n in others)
+    return Tally({precision(spectrum.dtype): flop} if flop else {})
 
 
 def _inside(instruction: Instruction, computation: Computation, module: Module) -> Tally:
@@ -326,6 +340,12 @@ def _while(instruction: Instruction, computation: Computation, module: Module) -
         raise NoRule("how often a loop in it runs depends on data")
     (body,) = instruction.called("body")
     return tally_of_computation(body, module).times(n)
+
+
+def _collective(instruction: Instruction, computation: Computation, module: Module) -> Tally:
+    if module.devices == 1:  # with itself alone: a copy
+        return Tally()
+    raise NoRule("it moves data between devices, over links that have no ceiling here")
 
 
 def _conditional(instruction: Instruction, computation: Computation, module: Module) -> Tally:
@@ -346,4 +366,6 @@ _RULES: Mapping[str, Callable[[Instruction, Computation, Module], Tally]] = {
     "call": _inside,
     "while": _while,
     "conditional": _conditional,
+    **dict.fromkeys(COLLECTIVES, _collective),
+    **dict.fromkeys([f"{name}-start" for name in COLLECTIVES], _collective),
 }

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ridgepoint.core.operators import Asked, Call
 from ridgepoint.demands.operators.asking import array, ask, given
-from ridgepoint.demands.operators.factorisations import cholesky_flop, lu_flop, solve_flop
+from ridgepoint.demands.operators.factorisations import (
+    cholesky,
+    inverse,
+    lower_upper,
+    orthogonal,
+    reflections,
+    triangular,
+)
+from ridgepoint.demands.operators.forms import fourier
 from ridgepoint.demands.operators.rule import NoRule, Rule, names
 
 KIND = "linear algebra"
@@ -37,7 +45,7 @@ def _algebra(call: Call, flop: float, rule: str) -> Asked:
 
 def _cholesky(call: Call) -> Asked:
     count, n, _ = _matrices(given(call, "a").a)
-    return _algebra(call, count * cholesky_flop(n), "n^3/3 + n^2/2 + n/6")
+    return _algebra(call, count * cholesky(n), "n^3/3 + n^2/2 + n/6")
 
 
 def _solve(call: Call) -> Asked:
@@ -45,17 +53,18 @@ def _solve(call: Call) -> Asked:
     count, n, _ = _matrices(args.a)
     results = call.outputs[0].size if call.outputs else n
     sides = results / max(n * count, 1)
-    return _algebra(call, count * (lu_flop(n, n) + sides * solve_flop(n)), "LU + 2 n^2 - n a side")
+    both = triangular(n, sides, unit=True) + triangular(n, sides)
+    return _algebra(call, count * (lower_upper(n, n) + both), "LU + 2 n^2 - n for each side")
 
 
 def _inverse(call: Call) -> Asked:
     count, n, _ = _matrices(given(call, "a").a)
-    return _algebra(call, count * (lu_flop(n, n) + n * solve_flop(n)), "LU + n (2 n^2 - n)")
+    return _algebra(call, count * inverse(n), "2 n^3")
 
 
 def _determinant(call: Call) -> Asked:
     count, n, _ = _matrices(given(call, "a").a)
-    return _algebra(call, count * (lu_flop(n, n) + n - 1), "LU + n - 1")
+    return _algebra(call, count * (lower_upper(n, n) + n - 1), "LU + n - 1")
 
 
 def _iterative(call: Call) -> Asked:
@@ -63,11 +72,55 @@ def _iterative(call: Call) -> Asked:
 
 
 def _qr(call: Call) -> Asked:
-    raise NoRule("its work depends on the block size that LAPACK chooses")
+    args = given(call, "a", mode="reduced")
+    count, m, n = _matrices(args.a)
+    flop = orthogonal(m, n)
+    if args.mode == "reduced":
+        flop += reflections(m, min(m, n), min(m, n))
+    elif args.mode == "complete":
+        flop += reflections(m, m, min(m, n))
+    return _algebra(call, count * flop, "Householder's reflections")
 
 
 def _transform(call: Call) -> Asked:
-    raise NoRule("the flop of a Fourier transform depend on the library's algorithm")
+    """Return what transforms along some axes ask for, split-radix; of real numbers half of it."""
+    source, result = array(call.arguments[0], "a"), call.outputs[0]
+    name = call.name.rpartition(".")[2].removeprefix("i")
+    real = not name.startswith("fft")
+    forward = source.dtype.startswith("complex") < result.dtype.startswith("complex")
+    whole, spectrum = (source, result) if forward else (result, source)
+    if not real:
+        whole = spectrum = result
+    *others, last = _axes(call, name, len(result.shape))
+    # What is cut off or filled up to a length of its own is as long as that.
+    points = result.shape[last] if not real or not forward else _length(call, whole.shape[last])
+    rows = spectrum.size / max(spectrum.shape[last], 1)
+    flop = rows * fourier(points) / (2 if real else 1)
+    for axis in others:
+        flop += spectrum.size / max(spectrum.shape[axis], 1) * fourier(spectrum.shape[axis])
+    return ask(
+        call,
+        "Fourier transform",
+        dtype={"complex128": "fp64", "complex64": "fp32"}.get(result.dtype, result.dtype),
+        flop=flop,
+        workspace_bytes=None,
+        rule="4 n log2 n - 6 n + 8 for each, half of real numbers",
+    )
+
+
+def _length(call: Call, usual: int) -> int:
+    args = given(call, "a", n=None)
+    return args.n if isinstance(args.n, int) else usual
+
+
+def _axes(call: Call, name: str, dimensions: int) -> Sequence[int]:
+    if name.endswith("fft"):
+        axis = given(call, "a", n=None, axis=-1).axis
+        return (axis,)
+    args = given(call, "a", s=None, axes=(-2, -1) if name.endswith("2") else None)
+    if args.s is not None:
+        raise NoRule("its lengths are given for each axis")
+    return tuple(range(dimensions)) if args.axes is None else tuple(args.axes)
 
 
 RULES: Mapping[str, Rule] = {

@@ -15,7 +15,7 @@ from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.operators import Operator, OperatorProfile
 from ridgepoint.core.presenting import amount
 from ridgepoint.core.units import format_si
-from ridgepoint.demands.operators.hlo.asked import asked_of_instruction, call_of, scope_of
+from ridgepoint.demands.operators.hlo.asked import CONTROL, asked_of_instruction, call_of, scope_of
 from ridgepoint.demands.operators.hlo.program import Step, steps_of
 from ridgepoint.demands.operators.hlo.text import Module, NotHlo, read_module
 from ridgepoint.host import usable_cpus
@@ -62,9 +62,12 @@ def profile(
     timed = timed_plainly(run, options)
     options.report("timing operators")
     runs: list[Run] = []
+    controls = {
+        one.instruction.name for one in steps_of(module) if one.instruction.opcode in CONTROL
+    }
     with refusing_failures(options):
         for _ in attached_runs(timed.runtime_s.median, options):
-            runs.append(traced(jax, run, module.name))
+            runs.append(traced(jax, run, module.name, controls=controls))
     operators, cautions = _operators(module, runs)
     if options.check:
         operators = tuple(replace(one, unchecked=_UNCHECKED) for one in operators)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -36,13 +38,23 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class _Event:
+class Event:
+    """An instruction at work, from its call to its end.
+
+    Parameters
+    ----------
+    name : str
+    begin_ns, end_ns : float
+    """
+
     name: str
     begin_ns: float
     end_ns: float
 
 
-def traced(jax: Any, run: Callable[[], object], module: str) -> Run:
+def traced(
+    jax: Any, run: Callable[[], object], module: str, *, controls: Collection[str] = ()
+) -> Run:
     """Run a program once under JAX's profiler.
 
     Parameters
@@ -52,6 +64,8 @@ def traced(jax: Any, run: Callable[[], object], module: str) -> Run:
         Runs the program to its end.
     module : str
         Name of the compiled program, whose instructions count.
+    controls : collection of str
+        Names of instructions that run others, whose time is not theirs: loops and branches.
     """
     options = jax.profiler.ProfileOptions()
     options.python_tracer_level = 0
@@ -66,57 +80,101 @@ def traced(jax: Any, run: Callable[[], object], module: str) -> Run:
         finally:
             jax.profiler.stop_trace()
         (file,) = Path(folder).rglob("*.xplane.pb")
-        lines = list(_lines(jax.profiler.ProfileData.from_file(str(file)), module))
+        events = _events(jax.profiler.ProfileData.from_file(str(file)), module)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    return _run(lines, wall_s)
+    return run_of(events, wall_s, controls)
 
 
-def _lines(data: Any, module: str) -> Iterator[list[_Event]]:
-    """Yield the events of each thread or stream that are instructions of a program."""
+def _events(data: Any, module: str) -> list[Event]:
+    """Return the events of all threads or streams that are instructions of a program.
+
+    What an instruction leaves to other threads ends after the event of its call, in an event of
+    its own that names it as its producer.
+    """
+    begun: list[tuple[str, float, float, object]] = []
+    ended: dict[object, float] = {}
     for plane in data.planes:
         for line in plane.lines:
-            events = []
             for event in line.events:
                 if event.name.startswith("end: "):
+                    ended[dict(event.stats).get("_c")] = float(event.start_ns)
                     continue
                 stats = dict(event.stats)
                 if stats.get("hlo_module") == module and "hlo_op" in stats:
                     begin = float(event.start_ns)
-                    name = str(stats["hlo_op"])
-                    events.append(_Event(name, begin, begin + float(event.duration_ns)))
-            yield events
+                    end = begin + float(event.duration_ns)
+                    begun.append((str(stats["hlo_op"]), begin, end, stats.get("_p")))
+    return [
+        Event(name, begin, max(end, ended.get(number, end) if number is not None else end))
+        for name, begin, end, number in begun
+    ]
 
 
-def _run(lines: Iterable[list[_Event]], wall_s: float) -> Run:
+def run_of(events: Iterable[Event], wall_s: float, controls: Collection[str]) -> Run:
+    """Return a run from its events: the time of each instruction without those that it runs."""
     time_s: dict[str, float] = {}
-    times: dict[str, int] = {}
-    every: list[_Event] = []
-    for events in lines:
-        every += events
-        for event, own_ns in _own(events):
-            time_s[event.name] = time_s.get(event.name, 0.0) + own_ns / 1e9
-            times[event.name] = times.get(event.name, 0) + 1
-    return Run(wall_s=wall_s, time_s=time_s, times=times, busy_s=_covered_ns(every) / 1e9)
+    times: Counter[str] = Counter()
+    leaves: list[Event] = []
+    outer: list[Event] = []
+    for event in events:
+        times[event.name] += 1
+        if event.name in controls:
+            outer.append(event)
+        else:
+            leaves.append(event)
+            took_s = (event.end_ns - event.begin_ns) / 1e9
+            time_s[event.name] = time_s.get(event.name, 0.0) + took_s
+    busy = _Covered(leaves)
+    for event, own_ns in _own(outer, busy):
+        time_s[event.name] = time_s.get(event.name, 0.0) + own_ns / 1e9
+    return Run(wall_s=wall_s, time_s=time_s, times=times, busy_s=busy.total_ns / 1e9)
 
 
-def _own(events: list[_Event]) -> Iterator[tuple[_Event, float]]:
-    """Yield each event of a thread with its time without the events inside it."""
-    inside: list[tuple[_Event, list[float]]] = []
+class _Covered:
+    """Moments in which at least one of several events was under way."""
+
+    def __init__(self, events: Iterable[Event]) -> None:
+        self._begins: list[float] = []
+        self._ends: list[float] = []
+        self._before: list[float] = [0.0]  # covered before each stretch
+        for event in sorted(events, key=lambda one: one.begin_ns):
+            if self._ends and event.begin_ns <= self._ends[-1]:
+                self._ends[-1] = max(self._ends[-1], event.end_ns)
+            else:
+                self._begins.append(event.begin_ns)
+                self._ends.append(event.end_ns)
+        for begin, end in zip(self._begins, self._ends, strict=True):
+            self._before.append(self._before[-1] + end - begin)
+
+    @property
+    def total_ns(self) -> float:
+        """Nanoseconds in all."""
+        return self._before[-1]
+
+    def until(self, moment_ns: float) -> float:
+        """Return the nanoseconds before a moment."""
+        at = bisect_right(self._begins, moment_ns)
+        if not at:
+            return 0.0
+        return self._before[at] - max(self._ends[at - 1] - moment_ns, 0.0)
+
+
+def _own(events: list[Event], busy: _Covered) -> Iterator[tuple[Event, float]]:
+    """Yield loops and branches with their time in which nothing in them was under way."""
+    around: list[tuple[Event, float]] = []  # with the own time of what was inside
+
+    def left() -> Iterator[tuple[Event, float]]:
+        event, inside_ns = around.pop()
+        idle_ns = event.end_ns - event.begin_ns
+        idle_ns -= busy.until(event.end_ns) - busy.until(event.begin_ns)
+        yield event, max(idle_ns - inside_ns, 0.0)
+        if around:
+            around[-1] = around[-1][0], around[-1][1] + max(idle_ns, inside_ns)
+
     for event in sorted(events, key=lambda one: (one.begin_ns, -one.end_ns)):
-        while inside and inside[-1][0].end_ns <= event.begin_ns:
-            done, parts = inside.pop()
-            yield done, max(done.end_ns - done.begin_ns - sum(parts), 0.0)
-        if inside:
-            inside[-1][1].append(min(event.end_ns, inside[-1][0].end_ns) - event.begin_ns)
-        inside.append((event, []))
-    for done, parts in inside:
-        yield done, max(done.end_ns - done.begin_ns - sum(parts), 0.0)
-
-
-def _covered_ns(events: list[_Event]) -> float:
-    covered, until = 0.0, float("-inf")
-    for event in sorted(events, key=lambda one: one.begin_ns):
-        covered += max(event.end_ns - max(event.begin_ns, until), 0.0)
-        until = max(until, event.end_ns)
-    return covered
+        while around and around[-1][0].end_ns <= event.begin_ns:
+            yield from left()
+        around.append((event, 0.0))
+    while around:
+        yield from left()

@@ -32,6 +32,9 @@ NOTHING = names(
 )
 """Opcodes that run nothing: names for data that are there."""
 
+CONTROL = ("while", "conditional")
+"""Opcodes that run other instructions, and ask for nothing themselves."""
+
 _SLICES = ("slice", "dynamic-slice", "gather")
 _SAME = names("bitcast reshape transpose copy convert bitcast-convert reverse")
 _MOVING = names(
@@ -121,7 +124,7 @@ def asked_of_instruction(
     place counts with its update.
     """
     kind = _kind(instruction, module)
-    if instruction.opcode in ("while", "conditional"):
+    if instruction.opcode in CONTROL:
         return Asked(kind=kind, work={}, read_bytes=0.0, write_bytes=0.0, rule="control only")
     read, write = bytes_of(instruction, computation, module)
     unknown, rule = "", ""

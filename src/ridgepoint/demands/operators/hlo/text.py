@@ -195,7 +195,7 @@ def read_module(text: str) -> Module:
     computations: dict[str, Computation] = {}
     entry = ""
     lines = iter(_COMMENT.sub("", text).splitlines())
-    name = re.match(r"HloModule ([\w.\-]+)", text)
+    title = re.match(r"HloModule ([\w.\-]+)", text)
     for line in lines:
         head = _HEAD.match(line)
         if head is None:
@@ -203,13 +203,13 @@ def read_module(text: str) -> Module:
         computations[head[2]] = _computation(head[2], lines)
         if head[1]:
             entry = head[2]
-    if name is None or not entry:
+    if title is None or not entry:
         raise NotHlo("the text holds no entry computation")
-    head = text.partition("\n")[0]
+    first_line = text.partition("\n")[0]
     devices = math.prod(
-        int(n) for n in re.findall(r"\b(?:replica_count|num_partitions)=(\d+)", head)
+        int(n) for n in re.findall(r"\b(?:replica_count|num_partitions)=(\d+)", first_line)
     )
-    return Module(name=name[1], computations=computations, entry=entry, devices=devices)
+    return Module(name=title[1], computations=computations, entry=entry, devices=devices)
 
 
 def _computation(name: str, lines: Iterator[str]) -> Computation:

@@ -89,6 +89,7 @@ _HOMES = {
     "model_step": "demands.operators.step",
     "operator_stages": "models.operators.stages",
     "OperatorProfile": "core.operators",
+    "parallel_plans": "models.operators.parallel",
     "parallel_step": "models.operators.parallel",
     # Distributed programs.
     "perceptron": "published.perceptrons",
@@ -198,6 +199,7 @@ if TYPE_CHECKING:
     from ridgepoint.models.given_machine import given_machine as given_machine
     from ridgepoint.models.given_points import place_given as place_given
     from ridgepoint.models.operators import analyse_operators as analyse_operators
+    from ridgepoint.models.operators.parallel import parallel_plans as parallel_plans
     from ridgepoint.models.operators.parallel import parallel_step as parallel_step
     from ridgepoint.models.operators.stages import operator_stages as operator_stages
     from ridgepoint.models.pipeline import Pipeline as Pipeline

@@ -10,7 +10,9 @@ from placed_operators import UNKNOWN, asked, operator, profile_of
 
 from ridgepoint.core.errors import UnknownCeiling
 from ridgepoint.demands.operators.division import Division
-from ridgepoint.models.operators.parallel import ParallelStep, StageTime, cut, parallel_step
+from ridgepoint.models.operators.cuts import cut
+from ridgepoint.models.operators.devices import ParallelStep, StageTime
+from ridgepoint.models.operators.parallel import parallel_plans, parallel_step
 
 DEVICE = machine_of(ceiling("fp32", 1.0), ceiling("dram", 1.0), ceiling("network", 2.0))
 """One flop, one byte of memory, and two bytes over its link each second."""
@@ -96,7 +98,7 @@ def test_stages_share_the_layers_and_links_carry_what_they_hand_on():
     assert [stage.sent_s["pipeline"] for stage in step.stages] == [2.0, 2.0]
     assert step.pipeline_s == 4 * 36.0
     assert step.gradients_s == 40 / 2.0  # half of 80 byte, once around a ring of two
-    assert (step.devices, step.time_s) == (4, 144.0)
+    assert (step.devices, step.time_s, step.limiter) == (4, 144.0, "operators")
     assert step.speed_up == pytest.approx(2 * 3 * 72 / 144)
 
 
@@ -120,7 +122,16 @@ def test_divided_layers_take_less_and_add_up_partial_sums():
 
     assert step.stages[0].pass_s == 4 * 9.0
     assert step.stages[0].sent_s["tensor"] == 4 * 2 * 4 / 8.0
+    assert step.limiter == "operators"
     assert step.efficiency == 1.0
+
+
+def test_slow_links_limit():
+    """72 s of operators, but 80 byte of gradients need 80 s at a byte a second."""
+    slow = machine_of(ceiling("fp32", 1.0), ceiling("dram", 1.0), ceiling("network", 1.0))
+    step = parallel_step(profile_of(*LAYERS, *BACKWARD, gradient_bytes=80.0), slow, data=2)
+
+    assert (step.time_s, step.limiter) == (80.0, "gradients")
 
 
 def test_the_optimizer_runs_once_in_a_step_on_every_device():
@@ -137,12 +148,50 @@ def test_unknown_operators_are_counted():
     assert parallel_step(profile_of(*LAYERS, operator(UNKNOWN, calls=3)), DEVICE).unknown_calls == 3
 
 
+def test_every_way_to_share_a_step_is_tried_and_the_fastest_is_first():
+    """Four devices and eight micro-batches: six ways, the same as one by one."""
+    profile = profile_of(*LAYERS, *BACKWARD, gradient_bytes=80.0)
+    division = Division(modules=("layers.*",), summed=("layers.*",))
+    plans = parallel_plans(profile, DEVICE, devices=4, micro_batches=8, division=division)
+
+    ways = {(plan.data, plan.tensor, len(plan.stages), plan.micro_batches) for plan in plans}
+    assert ways == {
+        (4, 1, 1, 2),
+        (2, 1, 2, 4),
+        (1, 1, 4, 8),
+        (2, 2, 1, 4),
+        (1, 2, 2, 8),
+        (1, 4, 1, 8),
+    }
+    assert [plan.time_s for plan in plans] == sorted(plan.time_s for plan in plans)
+    for plan in plans:
+        alone = parallel_step(
+            profile,
+            DEVICE,
+            data=plan.data,
+            stages=len(plan.stages),
+            micro_batches=plan.micro_batches,
+            division=Division(devices=plan.tensor, modules=("layers.*",), summed=("layers.*",)),
+        )
+        assert alone == plan
+
+
+def test_without_partial_sums_nothing_is_divided_and_copies_need_equal_shares():
+    """Three micro-batches have no even share among two copies."""
+    profile = profile_of(*LAYERS, *BACKWARD, gradient_bytes=80.0)
+    plans = parallel_plans(profile, DEVICE, devices=2, micro_batches=3)
+
+    assert [(plan.data, plan.tensor, len(plan.stages)) for plan in plans] == [(1, 1, 2)]
+    with pytest.raises(ValueError, match="no way to share 3 micro-batches of net evenly"):
+        parallel_plans(profile, DEVICE, devices=32, micro_batches=3)
+
+
 @pytest.mark.parametrize(
     ("how", "message"),
     [
         ({"data": 0}, "data must be a whole number > 0, got 0"),
         ({"stages": 2.5}, "stages must be a whole number > 0, got 2.5"),
-        ({"stages": 9}, "net has 4 modules at depth 2: 9 stages are too many"),
+        ({"stages": 9}, "net has 4 modules at this depth: 9 stages are too many"),
         ({"overlap": "half"}, "overlap must be 'full' or 'none'"),
         ({"data": 2}, "size of the gradients of net is not known"),
         ({"tensor_link_bytes_per_s": float("nan")}, "must be > 0, got nan"),

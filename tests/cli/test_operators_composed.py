@@ -1,6 +1,7 @@
 """The kept operators of a program on the Ridgeline, and as stages of a pipeline."""
 
 import json
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -30,15 +31,22 @@ def step(batch, **more):
     )
 
 
-@pytest.fixture
-def kept(cli):
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory):
     """Keep steps of 1 and 4 samples, and what has no work that is known."""
+    path = tmp_path_factory.mktemp("kept") / "archive.sqlite3"
     for batch in (1, 4):
-        ridgepoint.keep(step(batch), machine=NODE, label=f"step-{batch}")
-    ridgepoint.keep(
-        profile_of(operator(UNKNOWN), gradient_bytes=0.0), machine=NODE, label="strange"
-    )
-    ridgepoint.keep(step(1), label="alone")
+        ridgepoint.keep(step(batch), machine=NODE, label=f"step-{batch}", archive=path)
+    strange = profile_of(operator(UNKNOWN), gradient_bytes=0.0)
+    ridgepoint.keep(strange, machine=NODE, label="strange", archive=path)
+    ridgepoint.keep(step(1), label="alone", archive=path)
+    return path
+
+
+@pytest.fixture
+def kept(cli, archive):
+    """Give the command line with a copy of that archive."""
+    shutil.copy(archive, cli.archive)
     return cli
 
 

@@ -227,11 +227,10 @@ def test_operators_are_timed_without_anything_of_python_around_them():
     layer = nn.TransformerEncoderLayer(32, 2, 64, batch_first=True)
     x = torch.randn(2, 8, 32)
     profile = operators(layer, x, backward="sum", optimizer=torch.optim.AdamW, repetitions=3)
-    works = [o for o in profile.operators if o.asked.kind != "view"]
 
     assert "calls-unmatched" not in {c.code for c in profile.cautions}
-    assert all(o.time_s.n == 3 for o in works)
-    assert sum(o.time_s.median for o in works) < max(profile.attached_s.samples)
+    assert all(o.time_s.n == 3 for o in profile.operators)
+    assert sum(o.time_s.median for o in profile.operators) < max(profile.attached_s.samples)
 
 
 def test_program_whose_work_changes_is_timed_from_python_and_says_so():

@@ -62,7 +62,7 @@ def times_of(expected: Sequence[Expected], events: Sequence[Event]) -> list[floa
     Returns
     -------
     list of float or None, or None
-        None for views that this run did not make. None instead of the list: the run made other
+        None for views that this run did without. None instead of the list: the run made other
         calls than those, or in another order, so that no time is known.
 
     Notes

@@ -130,21 +130,16 @@ class Recording:
         Parameters
         ----------
         times_s : iterable of float or None
-            Of every call of the surveyed run; None: unknown.
+            Of every call of the surveyed run; None: this run did without it, as it does without
+            some views that only recording makes.
         run_s : float
             Of the whole run.
         """
         run = len(self.run_s)
-        unknown = set()
         for seen, elapsed_s in zip(self._sequence, times_s, strict=True):
-            seen.calls[run] = seen.calls.get(run, 0) + 1
-            if elapsed_s is None:
-                unknown.add(id(seen))
-            else:
+            if elapsed_s is not None:
+                seen.calls[run] = seen.calls.get(run, 0) + 1
                 seen.add(run, elapsed_s)
-        for seen in self._seen.values():
-            if id(seen) in unknown:
-                seen.times_s.pop(run, None)
         self.run_s.append(run_s)
 
     def operators(self) -> tuple[Operator, ...]:

@@ -7,6 +7,7 @@ sequence. All times are least times: no program on these devices needs less.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -14,7 +15,7 @@ from functools import reduce
 import numpy as np
 import numpy.typing as npt
 
-from ridgepoint.core.amounts import Array, plain, ratio
+from ridgepoint.core.amounts import Amount, Array, plain, ratio
 from ridgepoint.core.bound import Bound, Overlap, bound, combined, series
 from ridgepoint.core.demand import Demand
 from ridgepoint.core.errors import UnknownCeiling
@@ -178,7 +179,7 @@ class Serving:
         return Pass(
             batch=sequences,
             tokens=sequences * self.prompt,
-            bound=series(stages),
+            bound=_in_a_row(stages),
             time_s=np.asarray((times + (parts - 1) * slowest) / self.efficiency),
         )
 
@@ -190,19 +191,22 @@ class Serving:
         return Pass(
             batch=sequences,
             tokens=sequences,
-            bound=series(stages),
+            bound=_in_a_row(stages),
             time_s=np.maximum(times, parts * slowest) / self.efficiency,
         )
 
     def answer_s(self, batch: npt.ArrayLike = 1) -> Array:
         """Return the seconds that a batch of whole answers takes, prompts first."""
-        reading, generating = self.prefill(batch), self.decode(batch)
-        return reading.time_s + (self.generated - 1) * generating.time_s
+        return self.whole_s(self.prefill(batch), self.decode(batch))
 
     def rate_per_s(self, batch: npt.ArrayLike = 1) -> Array:
         """Return the generated tokens per second of a copy of the model, over whole answers."""
         sequences = np.asarray(batch, dtype=np.float64)
         return np.asarray(sequences * self.generated / self.answer_s(batch))
+
+    def whole_s(self, reading: Pass, generating: Pass) -> Array:
+        """Return the seconds of whole answers whose passes are known; see `answer_s`."""
+        return reading.time_s + (self.generated - 1) * generating.time_s
 
     def _divided(self, batch: npt.ArrayLike) -> tuple[Array, Array, Array]:
         """Return sequences, the parts that they pass in, and the sequences of a part."""
@@ -210,13 +214,17 @@ class Serving:
         parts = np.minimum(sequences, self.inference.pipeline)
         return sequences, parts, np.ceil(sequences / parts)
 
-    def _stages(self, *, tokens: int, context: float, batch: Array) -> list[Bound]:
-        """Return the bound of each stage; equal stages are computed once."""
-        known: dict[Stage, Bound] = {}
-        for stage in dict.fromkeys(self.inference.stages):
-            parts = self.inference.parts(stage, tokens=tokens, context=context, batch=batch)
-            known[stage] = self._bound(parts, stage)
-        return [known[stage] for stage in self.inference.stages]
+    def _stages(self, *, tokens: int, context: float, batch: Array) -> list[tuple[Bound, int]]:
+        """Return the bound of each kind of stage, and how many are of it."""
+        return [
+            (
+                self._bound(
+                    self.inference.parts(stage, tokens=tokens, context=context, batch=batch), stage
+                ),
+                count,
+            )
+            for stage, count in Counter(self.inference.stages).items()
+        ]
 
     def _bound(self, parts: Mapping[str, Demand], stage: Stage) -> Bound:
         kept = _beyond_caches(parts, self.machine)
@@ -256,10 +264,31 @@ def _messages(algorithm: str, devices: int) -> int:
     }[algorithm]
 
 
-def _times(stages: Sequence[Bound]) -> tuple[Array, Array]:
+def _times(stages: Sequence[tuple[Bound, int]]) -> tuple[Array, Array]:
     """Return the times of all stages together, and of the slowest."""
-    times = np.stack([np.atleast_1d(stage.time_s) for stage in stages])
-    return np.asarray(times.sum(axis=0)), np.asarray(times.max(axis=0))
+    times = np.stack([np.atleast_1d(stage.time_s) for stage, _ in stages])
+    counts = np.array([count for _, count in stages])
+    return np.asarray(counts @ times), np.asarray(times.max(axis=0))
+
+
+def _in_a_row(stages: Sequence[tuple[Bound, int]]) -> Bound:
+    """Return the bound of all stages, one after the other."""
+    return series(
+        [
+            replace(
+                stage,
+                demand=stage.demand * count,
+                constraints_s=_all_times(stage.constraints_s, count),
+                times_s=_all_times(stage.times_s, count),
+                time_s=stage.time_s * count,
+            )
+            for stage, count in stages
+        ]
+    )
+
+
+def _all_times(times_s: Mapping[str, Amount], count: int) -> dict[str, Amount]:
+    return {name: seconds * count for name, seconds in times_s.items()}
 
 
 def _beyond_caches(parts: Mapping[str, Demand], machine: Machine) -> list[Demand]:

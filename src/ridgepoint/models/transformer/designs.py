@@ -92,7 +92,7 @@ def _curve(serving: Serving) -> Curve:
         return Curve(serving=serving, designs=())
     batches = batches_up_to(_UNKNOWN_BATCH if most is None else min(most, _MOST_BATCH))
     reading, generating = serving.prefill(batches), serving.decode(batches)
-    rates = serving.rate_per_s(batches)
+    rates = batches * serving.generated / serving.whole_s(reading, generating)
     return Curve(
         serving=serving,
         designs=tuple(

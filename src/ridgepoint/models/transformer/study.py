@@ -118,7 +118,8 @@ def points_of(serving: Serving, batches: Sequence[int]) -> tuple[Point, ...]:
     """Return what each batch can reach at most."""
     memory = memory_need(serving)
     reading, generating = serving.prefill(batches), serving.decode(batches)
-    needed, rates = memory.needed_bytes(batches), serving.rate_per_s(batches)
+    needed = memory.needed_bytes(batches)
+    rates = generating.tokens * serving.generated / serving.whole_s(reading, generating)
     return tuple(
         Point(
             batch=int(batch),

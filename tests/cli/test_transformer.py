@@ -119,6 +119,25 @@ def test_a_config_of_gpt2_is_read(cli, tmp_path):
     assert json.loads(out)["model"]["parameters"] == 124_439_808
 
 
+def test_a_config_with_experts_is_read(cli, tmp_path):
+    """Qwen3 30B-A3B: 128 experts of their own width, 8 used, and normalised heads."""
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps({
+        "model_type": "qwen3_moe", "hidden_size": 2048, "num_hidden_layers": 48,
+        "num_attention_heads": 32, "num_key_value_heads": 4, "head_dim": 128,
+        "intermediate_size": 6144, "moe_intermediate_size": 768, "num_experts": 128,
+        "num_experts_per_tok": 8, "vocab_size": 151936, "tie_word_embeddings": False,
+        "mlp_only_layers": [], "decoder_sparse_step": 1, "use_sliding_window": False,
+        "sliding_window": None,
+    }))  # fmt: skip
+
+    _, out, _ = cli("transformer", path, "--batch", "1", "--json")
+
+    model = json.loads(out)["model"]
+    assert model["parameters"] == 30_532_122_624
+    assert model["active_parameters"] == pytest.approx(3.35e9, rel=1e-3)
+
+
 def test_dimensions_in_toml_are_read(cli, tmp_path):
     """By the names that Python has for them."""
     path = tmp_path / "mine.toml"
@@ -139,6 +158,7 @@ def test_dimensions_in_toml_are_read(cli, tmp_path):
         ({"hidden_size": "wide"}, "hidden_size"),
         ({"num_attention_heads": 33}, "heads must divide the width 4096"),
         ({"attention_bias": True}, "its attention has biases"),
+        ({"mlp_only_layers": [0]}, "only some of its layers have experts"),
     ],
 )
 def test_a_config_that_is_not_understood_is_refused(cli, tmp_path, change, message):

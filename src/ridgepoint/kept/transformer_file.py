@@ -14,7 +14,8 @@ from ridgepoint.demands.transformer import Transformer
 
 _REMEDY = (
     "give layers, width, heads, feed_forward and vocabulary, and where they apply kv_heads, "
-    "head_width, gated, experts, active_experts, biases, positions, tied, window and attention"
+    "head_width, gated, experts, active_experts, biases, head_norms, positions, tied, window and "
+    "attention"
 )
 _LARGEST = 1_000_000
 _KINDS: dict[str, dict[str, object]] = {
@@ -24,6 +25,8 @@ _KINDS: dict[str, dict[str, object]] = {
     "mixtral": {},
     "phi3": {},
     "qwen2": {"biases": "qkv"},
+    "qwen3": {"head_norms": True},
+    "qwen3_moe": {"head_norms": True},
 }
 """Kinds of models whose config.json is understood, and what all of a kind have."""
 
@@ -40,6 +43,7 @@ class _Dimensions(msgspec.Struct, forbid_unknown_fields=True):
     experts: int = 1
     active_experts: int = 1
     biases: str = "none"
+    head_norms: bool = False
     positions: int = 0
     tied: bool = False
     window: int | None = None
@@ -63,7 +67,11 @@ class _Config(msgspec.Struct):
     n_inner: int | None = None
     n_positions: int | None = None
     num_local_experts: int | None = None
+    num_experts: int | None = None
+    moe_intermediate_size: int | None = None
     num_experts_per_tok: int | None = None
+    mlp_only_layers: list[int] | None = None
+    decoder_sparse_step: int | None = None
     sliding_window: int | None = None
     use_sliding_window: bool | None = None
     tie_word_embeddings: bool | None = None
@@ -129,12 +137,16 @@ def _model(config: _Config) -> Transformer:
     own = dict(_KINDS[config.model_type])
     if config.attention_bias and "biases" not in own:
         raise ValueError("its attention has biases, which is understood of gpt2 and qwen2 only")
+    if config.mlp_only_layers or (config.decoder_sparse_step or 1) != 1:
+        raise ValueError("only some of its layers have experts, which is not modelled")
     width = _first(config, "hidden_size", "n_embd")
-    inner = config.intermediate_size or config.n_inner
+    # Where all layers have experts, as here, the width of a dense network is not used.
+    inner = config.moe_intermediate_size or config.intermediate_size or config.n_inner
     if inner is None and config.model_type == "gpt2":
         inner = 4 * width
     if inner is None:
         raise ValueError("it has no intermediate_size")
+    experts = config.num_local_experts or config.num_experts or 1
     window = config.sliding_window if config.use_sliding_window is not False else None
     if config.tie_word_embeddings is not None:
         own["tied"] = config.tie_word_embeddings
@@ -146,8 +158,8 @@ def _model(config: _Config) -> Transformer:
         "head_width": config.head_dim,
         "feed_forward": inner,
         "vocabulary": config.vocab_size,
-        "experts": config.num_local_experts or 1,
-        "active_experts": config.num_experts_per_tok or 1,
+        "experts": experts,
+        "active_experts": (config.num_experts_per_tok or 1) if experts > 1 else 1,
         "window": window,
         "positions": config.n_positions or 0 if config.model_type == "gpt2" else 0,
         **own,

@@ -34,6 +34,7 @@ class PublishedTransformer(msgspec.Struct, frozen=True, forbid_unknown_fields=Tr
     experts: int = 1
     active_experts: int = 1
     biases: str = "none"
+    head_norms: bool = False
     positions: int = 0
     tied: bool = False
     window: int | None = None

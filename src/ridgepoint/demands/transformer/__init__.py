@@ -53,6 +53,8 @@ class Transformer:
         Feed-forward networks of a layer, and how many of them a token uses.
     biases : str
         One of `BIASES`.
+    head_norms : bool
+        Whether queries and keys of each head are normalised, as in Qwen3.
     positions : int
         Learned vectors of positions; 0: none, as with rotary positions.
     tied : bool
@@ -94,6 +96,7 @@ class Transformer:
     experts: int = 1
     active_experts: int = 1
     biases: str = "none"
+    head_norms: bool = False
     positions: int = 0
     tied: bool = False
     window: int | None = None
@@ -157,10 +160,15 @@ class Transformer:
         return self.width * (2 if self.biases == "all" else 1)
 
     @property
+    def head_norm_weights(self) -> int:
+        """Weights that normalise the queries and keys of all heads of a layer."""
+        return 2 * self.head_size if self.head_norms else 0
+
+    @property
     def projection_weights(self) -> int:
-        """Weights of a layer's products before and after attention, with biases."""
+        """Weights of a layer's products before and after attention, with biases and head norms."""
         joined = self.query_width + self.kv_width
-        weights = self.width * joined + self.query_width * self.width
+        weights = self.width * joined + self.query_width * self.width + self.head_norm_weights
         if self.biases == "none":
             return weights
         return weights + joined + (self.width if self.biases == "all" else 0)

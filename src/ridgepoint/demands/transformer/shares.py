@@ -167,7 +167,8 @@ class Share:
         """Return the weights of the device's part of the products, and of the normalisation."""
         model, joined = self.model, self.query + self.kv
         biases = {"none": 0, "qkv": joined, "all": joined + model.width}[model.biases]
-        return model.width * (joined + self.query) + biases + model.norm_weights
+        norms = model.norm_weights + model.head_norm_weights
+        return model.width * (joined + self.query) + biases + norms
 
     def _expert_weights(self) -> int:
         """Return the weights of the device's part of one feed-forward network."""

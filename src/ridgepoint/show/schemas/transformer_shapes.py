@@ -37,6 +37,7 @@ _MODEL: dict[str, Described] = {
     "experts": (INTEGER, "Experts of a layer."),
     "active_experts": (INTEGER, "Experts that a token uses."),
     "biases": (STRING, "Which parts have biases: none, qkv or all."),
+    "head_norms": (BOOLEAN, "Whether queries and keys of each head are normalised."),
     "positions": (INTEGER, "Learned vectors of positions; 0: none."),
     "tied": (BOOLEAN, "Whether the output uses the weights of the embedding."),
     "window": (maybe(INTEGER), "Tokens to which a token attends at most; null: all."),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -161,7 +161,7 @@ def _work_less(found: Sequence[Agreement]) -> Caution | None:
         return None
     return Caution(
         "operators-do-less",
-        f"counting found less work than the rules state: {_listed(map(_work_in_words, found))}",
+        f"counting found less work than the rules state: {_of_each(found, _work_in_words)}",
         "do not trust the bound of these operators: an algorithm that needs less work "
         "(Winograd, FFT), integers in place of floating point, or a wrong rule",
         on="compute",
@@ -173,7 +173,7 @@ def _work_more(found: Sequence[Agreement]) -> Caution | None:
         return None
     return Caution(
         "operators-do-more",
-        f"counting found more work than the rules state: {_listed(map(_work_in_words, found))}",
+        f"counting found more work than the rules state: {_of_each(found, _work_in_words)}",
         "expect these operators to stay below their roof: they compute more than they must, "
         "in padding, masked lanes or additional passes",
         on="compute",
@@ -186,7 +186,7 @@ def _moves_less(found: Sequence[Agreement]) -> Caution | None:
     return Caution(
         "operators-move-less",
         "with cold caches, simulation found less traffic than the rules state: "
-        f"{_listed(map(_bytes_in_words, found))}",
+        f"{_of_each(found, _bytes_in_words)}",
         "do not trust the bound of these operators: they may read only parts of their arrays",
         on="dram",
     )
@@ -198,7 +198,7 @@ def _moves_more(found: Sequence[Agreement]) -> Caution | None:
     return Caution(
         "operators-move-more",
         "with cold caches, simulation found more traffic than the rules state: "
-        f"{_listed(map(_bytes_in_words, found))}",
+        f"{_of_each(found, _bytes_in_words)}",
         "expect these operators to stay below their roof: they move scratch memory, or arrays "
         "several times, or more rows than a rule without their indices can state",
         on="dram",
@@ -217,6 +217,14 @@ def _uncounted(operators: Sequence[Operator]) -> Caution | None:
         "trust the rules of these operators no more than without check=True",
         on="compute",
     )
+
+
+def _of_each(found: Iterable[Agreement], in_words: Callable[[Agreement], str]) -> str:
+    """Return words about the first of each operator's name."""
+    first: dict[str, str] = {}
+    for one in found:
+        first.setdefault(one.operator.name, in_words(one))
+    return _listed(first.values())
 
 
 def _listed(words: Iterable[str]) -> str:

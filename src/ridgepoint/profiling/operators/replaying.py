@@ -64,7 +64,7 @@ class Replay:
         except (AttributeError, ImportError) as error:
             raise CannotMeasure(
                 f"cannot count {self.name}",
-                reason=f"no operator of this name is known in the process that counts ({error})",
+                reason="no operator of this name is known in the process that counts",
                 remedy="register operators of your own in a module that PyTorch imports",
             ) from error
 

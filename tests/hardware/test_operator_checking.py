@@ -11,6 +11,7 @@ import pytest
 from ridgepoint.core.errors import CannotMeasure
 from ridgepoint.core.machine import Cache
 from ridgepoint.core.operators import Asked, Call, Operator
+from ridgepoint.models.operators.agreement import agreement_of
 from ridgepoint.profiling.operators import operators
 from ridgepoint.profiling.operators.checking import check
 from ridgepoint.profiling.operators.replaying import Replay
@@ -136,3 +137,24 @@ def test_methods_of_arrays_can_be_called_again() -> None:
 
     assert Replay("numpy.getitem")((array, 1), {}).tolist() == [3.0, 4.0, 5.0]  # type: ignore[attr-defined]
     assert Replay("numpy.astype")((array, "float32"), {}).dtype == np.float32  # type: ignore[attr-defined]
+
+
+@pytest.mark.slow
+def test_operators_of_a_model_are_checked() -> None:
+    """Products as stated; PyTorch adds by FMA, which is twice the stated work, and a caution."""
+    torch = pytest.importorskip("torch")
+    model = torch.nn.Linear(96, 128)
+
+    def program(x: Any) -> Any:
+        return model(x) + x[:, :1]
+
+    profile = operators(program, torch.rand(64, 96), check=True, repetitions=2)
+    found = {one.name: agreement_of(one) for one in profile.operators if one.checked}
+
+    assert found["aten.addmm"] is not None
+    assert found["aten.addmm"].work == "agrees"
+    assert found["aten.add"] is not None
+    assert found["aten.add"].work_ratio == 2.0
+    assert "aten.add (2 times as much)" in next(
+        caution.seen for caution in profile.cautions if caution.code == "operators-do-more"
+    )

@@ -156,7 +156,9 @@ class Recording:
     def examples(self, survey: Survey) -> tuple[Example | None, ...]:
         """Return an example of each operator, in their order; None: the survey kept none."""
         return tuple(
-            survey.example(given, seen.call) for (_, _, given, _), seen in self._seen.items()
+            survey.example(given, seen.call)
+            for (_, _, given, _), seen in self._seen.items()
+            if seen.calls
         )
 
     def cautions(self) -> tuple[Caution, ...]:

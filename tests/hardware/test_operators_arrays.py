@@ -106,6 +106,18 @@ def test_what_cannot_be_profiled_says_why(function, inputs, why):
         operators(function, *inputs, repetitions=2)
 
 
+def test_a_function_that_wants_plain_arrays_says_so():
+    """It runs by itself, and fails with arrays that are recorded."""
+
+    def function(a):
+        if type(a) is not np.ndarray:
+            raise TypeError("plain arrays only")
+        return a + 1
+
+    with pytest.raises(CannotMeasure, match=r"class of their own.*plain arrays only"):
+        operators(function, numbers(3), repetitions=2)
+
+
 def test_a_backward_pass_needs_a_library_that_differentiates():
     """NumPy has none."""
     with pytest.raises(CannotMeasure, match="differentiates"):

@@ -7,7 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ridgepoint.demands.operators.hlo.asked import asked_of_instruction, call_of, scope_of
+from ridgepoint.demands.operators.hlo.asked import (
+    asked_of_instruction,
+    call_of,
+    outer_bytes,
+    scope_of,
+)
 from ridgepoint.demands.operators.hlo.program import steps_of
 from ridgepoint.demands.operators.hlo.text import Module, NotHlo, read_module
 
@@ -201,6 +206,70 @@ def test_slices_and_updates_move_what_they_touch():
     added = parts["wrapped_scatter"][0]
     assert added.work == {"fp32": 8 * 64}
     assert added.write_bytes == 8 * 64 * F32
+
+
+def fusion(*lines: str, inputs: int, result: str) -> Module:
+    """Return a program of one fusion of arrays of ten numbers."""
+    given = [f"  %p{n} = f32[10] parameter({n})" for n in range(inputs)]
+    inside = "\n".join((*given, *(f"  {line}" for line in lines)))
+    names = ", ".join(f"%p{n}" for n in range(inputs))
+    call = f"  ROOT %f = {result} fusion({names}), kind=kLoop, calls=%fused"
+    entry = "\n".join((*given, call))
+    return read_module(
+        f"HloModule m\n\n%fused () -> {result} {{\n{inside}\n}}\n\n"
+        f"ENTRY %main () -> {result} {{\n{entry}\n}}\n"
+    )
+
+
+def test_what_a_fusion_slices_away_is_not_computed():
+    """Three of ten sums are needed, and three elements of both inputs."""
+    module = fusion(
+        "%s = f32[10] add(%p0, %p1)",
+        "ROOT %t = f32[3] slice(%s), slice={[2:5]}",
+        inputs=2,
+        result="f32[3]",
+    )
+    found = last_asked(module)
+
+    assert found.work == {"fp32": 3}
+    assert (found.read_bytes, found.write_bytes) == (2 * 3 * F32, 3 * F32)
+    assert outer_bytes(module) == 2 * 3 * F32
+
+
+def test_two_slices_need_what_each_needs():
+    """Two and three elements of an input of ten: five, and never more than all."""
+    module = fusion(
+        "%a = f32[2] slice(%p0), slice={[0:2]}",
+        "%b = f32[3] slice(%p0), slice={[4:7]}",
+        "ROOT %t = f32[5] concatenate(%a, %b), dimensions={0}",
+        inputs=1,
+        result="f32[5]",
+    )
+
+    assert last_asked(module).read_bytes == 5 * F32
+
+
+def test_an_update_of_what_was_just_made_writes_all_of_it():
+    """The ten products are computed and written, with two elements replaced."""
+    module = fusion(
+        "%m = f32[10] multiply(%p0, %p0)",
+        "%u = f32[2] slice(%p1), slice={[0:2]}",
+        "%i = s32[] constant(3)",
+        "ROOT %d = f32[10] dynamic-update-slice(%m, %u, %i)",
+        inputs=2,
+        result="f32[10]",
+    )
+    found = last_asked(module)
+
+    assert found.work == {"fp32": 10}
+    assert (found.read_bytes, found.write_bytes) == (10 * F32 + 2 * F32, 10 * F32)
+
+
+def test_inputs_that_several_instructions_read_count_once():
+    """Both products of the gradient read the same input."""
+    module = program("convolution")
+
+    assert outer_bytes(module) == (2 * 16 * 16 * 8 + 3 * 3 * 8 * 16) * F32
 
 
 def test_the_largest_of_a_row_are_found_by_comparing():

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,6 @@ from ridgepoint.profiling.operators.checking import checked
 from ridgepoint.profiling.operators.options import Options
 from ridgepoint.profiling.operators.repeating import (
     attached_runs,
-    refusing_failures,
     timed_plainly,
 )
 
@@ -50,10 +50,9 @@ def profile(
     options.report("timing plain runs")
     timed = timed_plainly(lambda: function(*inputs), options)
     options.report("timing operators")
-    with refusing_failures(options):
-        for _ in attached_runs(timed.runtime_s.median, options):
-            with recording.run():
-                function(*shown)
+    for _ in attached_runs(timed.runtime_s.median, options):
+        with _refusing_subclasses(options), recording.run():
+            function(*shown)
     operators = recording.operators()
     doubts: tuple[Caution, ...] = ()
     if options.check:
@@ -110,6 +109,25 @@ def _library(inputs: tuple[object, ...], shown: tuple[object, ...], options: Opt
     space = array.__array_namespace__()
     version = getattr(space, "__version__", "")
     return f"{space.__name__.partition('.')[0]} {version}".strip()
+
+
+@contextlib.contextmanager
+def _refusing_subclasses(options: Options) -> Iterator[None]:
+    """Refuse a function that fails with arrays whose calls are recorded, and did not without.
+
+    Raises
+    ------
+    CannotMeasure
+    """
+    try:
+        yield
+    except (Exception, SystemExit) as error:
+        raise CannotMeasure(
+            options.what,
+            reason=f"it does not take arrays whose calls are recorded, which are of a class of "
+            f"their own ({type(error).__name__}: {str(error).partition(chr(10))[0]})",
+            remedy="measure the whole function: ridgepoint.measure(function, *inputs)",
+        ) from error
 
 
 def _arrays(value: object) -> list[Any]:

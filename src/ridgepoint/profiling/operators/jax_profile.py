@@ -15,7 +15,13 @@ from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.operators import Operator, OperatorProfile
 from ridgepoint.core.presenting import amount
 from ridgepoint.core.units import format_si
-from ridgepoint.demands.operators.hlo.asked import CONTROL, asked_of_instruction, call_of, scope_of
+from ridgepoint.demands.operators.hlo.asked import (
+    CONTROL,
+    asked_of_instruction,
+    call_of,
+    outer_bytes,
+    scope_of,
+)
 from ridgepoint.demands.operators.hlo.program import Step, steps_of
 from ridgepoint.demands.operators.hlo.text import Module, NotHlo, read_module
 from ridgepoint.host import usable_cpus
@@ -65,8 +71,9 @@ def profile(
     controls = {
         one.instruction.name for one in steps_of(module) if one.instruction.opcode in CONTROL
     }
+    device = _device(jax, compiled)
     with refusing_failures(options):
-        for _ in attached_runs(timed.runtime_s.median, options):
+        for _ in attached_runs(timed.runtime_s.median, options) if device == "cpu" else ():
             runs.append(traced(jax, run, module.name, controls=controls))
     operators, cautions = _operators(module, runs)
     if options.check:
@@ -74,13 +81,14 @@ def profile(
     return OperatorProfile(
         program=options.name,
         library=f"JAX {jax.__version__}",
-        device=_device(jax, compiled),
+        device=device,
         operators=operators,
         timed=timed,
         attached_s=Estimate([one.wall_s for one in runs]) if runs else None,
-        threads=_threads(_device(jax, compiled)),
+        threads=_threads(device),
         context=context_here(),
         cautions=(*cautions, *doubts, *timed.cautions, *disagreements(operators)),
+        outer_bytes=outer_bytes(module),
         library_says=_said_by_xla(compiled, module),
     )
 
@@ -196,12 +204,18 @@ def _operators(
         if calls == 0:
             continue
         by_data += step.times is None
-        lost += step.times is not None and _seen(step, runs) != step.times
+        lost += bool(runs) and step.times is not None and _seen(step, runs) != step.times
         operators.append(_operator(step, module, calls, runs))
     return tuple(operators), tuple(_cautions(by_data, lost, runs))
 
 
 def _cautions(by_data: int, lost: int, runs: Sequence[Run]) -> Iterator[Caution]:
+    if not runs:
+        yield Caution(
+            "operators-untimed",
+            "its operators have no times: those of JAX's profiler are used on CPUs only",
+            "read what each asks for, and the runtime of the whole",
+        )
     if by_data:
         yield Caution(
             "data-dependent",

@@ -9,6 +9,13 @@ from collections.abc import Mapping
 
 from ridgepoint.core.operators import Argument, Asked, Call, Tensor
 from ridgepoint.demands.operators.hlo.custom_calls import custom_call
+from ridgepoint.demands.operators.hlo.fusions import (
+    SLICES,
+    UPDATES,
+    update_bytes,
+    used_shares,
+    written_by_fusion,
+)
 from ridgepoint.demands.operators.hlo.text import (
     NAMES,
     Computation,
@@ -35,8 +42,6 @@ NOTHING = names(
 CONTROL = ("while", "conditional")
 """Opcodes that run other instructions, and ask for nothing themselves."""
 
-_SLICES = ("slice", "dynamic-slice", "gather")
-_SAME = names("bitcast reshape transpose copy convert bitcast-convert reverse")
 _MOVING = names(
     "copy transpose reshape slice dynamic-slice dynamic-update-slice concatenate pad reverse "
     "gather broadcast iota convert bitcast-convert copy-start"
@@ -153,76 +158,61 @@ def bytes_of(
     instruction: Instruction, computation: Computation, module: Module
 ) -> tuple[float, float]:
     """Return the least bytes that an instruction reads and writes."""
-    operands = {name: computation.instructions[name] for name in instruction.operands}
+    read = sum(read_bytes(instruction, computation, module).values())
     if instruction.opcode == "fusion":
         (name,) = instruction.called("calls")
-        return _bytes_of_fusion(instruction, module.computations[name])
-    out = sum(shape.nbytes for shape in instruction.shapes)
-    read = sum(shape.nbytes for one in operands.values() for shape in one.shapes)
-    if instruction.opcode in _SLICES:
-        indices = [operands[name] for name in instruction.operands[1:]]
-        return out + sum(one.shape.nbytes for one in indices), out
-    if instruction.opcode in ("dynamic-update-slice", "scatter"):
-        base = computation.operands(instruction)[: len(instruction.shapes)]
-        updates = read - sum(one.shape.nbytes for one in base)
-        return updates, _update_bytes(instruction, computation)
-    return read, out
+        return read, written_by_fusion(module.computations[name])
+    if instruction.opcode in UPDATES:
+        return read, update_bytes(instruction, computation)
+    return read, sum(shape.nbytes for shape in instruction.shapes)
 
 
-def _update_bytes(instruction: Instruction, computation: Computation) -> float:
-    operands = computation.operands(instruction)
-    if instruction.opcode == "dynamic-update-slice":
-        return operands[1].shape.nbytes
-    arrays = len(instruction.shapes)
-    return sum(one.shape.nbytes for one in operands[-arrays:])
+def read_bytes(
+    instruction: Instruction, computation: Computation, module: Module
+) -> dict[str, float]:
+    """Return the least bytes that an instruction reads of each of its operands."""
+    if instruction.opcode == "fusion":
+        (name,) = instruction.called("calls")
+        return _read_by_fusion(instruction, module.computations[name])
+    operands = {name: computation.instructions[name] for name in instruction.operands}
+    read = {name: sum(s.nbytes for s in one.shapes) for name, one in operands.items()}
+    if instruction.opcode in SLICES:
+        read[instruction.operands[0]] = instruction.shape.nbytes
+    elif instruction.opcode in UPDATES:
+        for name in instruction.operands[: len(instruction.shapes)]:
+            read[name] = 0.0
+    return read
 
 
-def _bytes_of_fusion(instruction: Instruction, fused: Computation) -> tuple[float, float]:
-    used = _used(fused)
+def _read_by_fusion(instruction: Instruction, fused: Computation) -> dict[str, float]:
+    used = used_shares(fused)
     given = dict.fromkeys(instruction.operands, 0.0)
     for one in fused.instructions.values():
         if one.opcode == "parameter":
             name = instruction.operands[int(one.literal)]
             nbytes = sum(shape.nbytes for shape in one.shapes)
             given[name] = max(given[name], nbytes * used[one.name])
-    roots = [fused.instructions[fused.root]]
-    if roots[0].opcode == "tuple":
-        roots = list(fused.operands(roots[0]))
-    return sum(given.values()), sum(_written(root, fused) for root in roots)
+    return given
 
 
-def _written(root: Instruction, fused: Computation) -> float:
-    while root.opcode == "bitcast":
-        (root,) = fused.operands(root)
-    if root.opcode in ("dynamic-update-slice", "scatter"):
-        return _update_bytes(root, fused)
-    return sum(shape.nbytes for shape in root.shapes)
+def outer_bytes(module: Module) -> float:
+    """Return the least bytes of a program's inputs that its instructions read, each input once."""
+    entry = module.computations[module.entry]
+    total = 0.0
+    for one in entry.instructions.values():
+        if one.opcode == "parameter":
+            whole = sum(shape.nbytes for shape in one.shapes)
+            total += min(
+                sum(_read_of(one, user, entry, module) for user in entry.users[one.name]), whole
+            )
+    return total * module.devices
 
 
-def _used(fused: Computation) -> dict[str, float]:
-    """Return for each instruction of a fusion which share of its elements is needed."""
-    used: dict[str, float] = {}
-    for name in reversed(list(fused.instructions)):
-        one = fused.instructions[name]
-        if name == fused.root or not one.shape.size:
-            used[name] = 1.0
-            continue
-        parts = [_needs(user, one, fused, used) for user in fused.users[name]]
-        used[name] = min(sum(parts), 1.0)
-    return used
-
-
-def _needs(
-    user: Instruction, one: Instruction, fused: Computation, used: Mapping[str, float]
-) -> float:
-    first = user.operands[0] == one.name
-    if user.opcode in _SLICES and first:
-        return used[user.name] * user.shape.size / one.shape.size
-    if user.opcode in ("dynamic-update-slice", "scatter") and first:
-        return 0.0
-    if user.opcode in _SAME or user.shape.sizes == one.shape.sizes:
-        return used[user.name]
-    return 1.0
+def _read_of(one: Instruction, user: Instruction, entry: Computation, module: Module) -> float:
+    """Return the bytes that a user reads of an instruction's result; of other names for it all."""
+    if user.opcode in NOTHING or user.opcode in (*CONTROL, "call"):
+        return sum(shape.nbytes for shape in one.shapes)
+    return read_bytes(user, entry, module)[one.name]
 
 
 def _fused(instruction: Instruction, module: Module, *, scalars: bool = True) -> Counter[str]:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from ridgepoint.demands.operators.forms import fourier
+from ridgepoint.demands.operators.hlo.fusions import used_shares
 from ridgepoint.demands.operators.hlo.text import Computation, Instruction, Module
 from ridgepoint.demands.operators.rule import NoRule, names
 
@@ -334,6 +335,17 @@ def _inside(instruction: Instruction, computation: Computation, module: Module) 
     return total
 
 
+def _fusion(instruction: Instruction, computation: Computation, module: Module) -> Tally:
+    """Return the work of what is fused; of elements that are sliced away none is computed."""
+    total = Tally()
+    for name in instruction.called("calls"):
+        fused = module.computations[name]
+        used = used_shares(fused)
+        for one in fused.instructions.values():
+            total += tally_of(one, fused, module).times(used[one.name])
+    return total
+
+
 def _while(instruction: Instruction, computation: Computation, module: Module) -> Tally:
     n = trip_count(instruction)
     if n is None:
@@ -362,7 +374,7 @@ _RULES: Mapping[str, Callable[[Instruction, Computation, Module], Tally]] = {
     "map": _map,
     "sort": _sort,
     "fft": _fft,
-    "fusion": _inside,
+    "fusion": _fusion,
     "call": _inside,
     "while": _while,
     "conditional": _conditional,

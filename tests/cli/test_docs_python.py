@@ -74,6 +74,7 @@ def run(name):
 QUICK = (
     "fleet", "ridgeline", "scaling", "dc_roofline", "workloads", "pipeline", "placing", "regions",
     "operators_jax_numpy",
+    "transformer",
 )  # fmt: skip
 STORED = ("rooflines", "comparing", "report", "operators_as_demands")
 FRAMES = ("tables",)

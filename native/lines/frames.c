@@ -12,7 +12,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define MOST_TABLE_BYTES 65536u
+#define PIECE 256u
 #define CACHED 1024u /* a power of two */
 
 /* Offsets of the interpreter's structures, x86-64; the same in all releases of a minor version
@@ -83,10 +83,34 @@ const void *frames_state(void) {
 
 /* ---- lines of code ---- */
 
-static uint64_t number(const uint8_t **at, const uint8_t *end) {
+/* Bytes that are read piece by piece: a handler has little stack, and no memory of its own. */
+typedef struct {
+    const uint8_t *from;
+    uint64_t left; /* that were not fetched yet */
+    uint32_t at, n;
+    uint8_t bytes[PIECE];
+} Reader;
+
+/* The next byte, without going on; -1: there is none. */
+static int peek(Reader *reader) {
+    if (reader->at == reader->n) {
+        const uint64_t n = reader->left < PIECE ? reader->left : PIECE;
+        if (!n || !read_safely(reader->bytes, reader->from, n)) {
+            return -1;
+        }
+        reader->from += n;
+        reader->left -= n;
+        reader->at = 0;
+        reader->n = (uint32_t)n;
+    }
+    return reader->bytes[reader->at];
+}
+
+static uint64_t number(Reader *reader) {
     uint64_t value = 0;
-    for (unsigned shift = 0; *at < end && shift < 64; shift += 6) {
-        const uint8_t byte = *(*at)++;
+    int byte;
+    for (unsigned shift = 0; shift < 64 && (byte = peek(reader)) >= 0; shift += 6) {
+        reader->at++;
         value |= (uint64_t)(byte & 63) << shift;
         if (!(byte & 64)) {
             break;
@@ -96,47 +120,43 @@ static uint64_t number(const uint8_t **at, const uint8_t *end) {
 }
 
 /* Objects/locations.md of CPython: entries of a first byte with code and length, and numbers. */
-static int64_t line_in(const uint8_t *at, const uint8_t *end, int64_t line, uint64_t unit) {
+static int64_t line_in(Reader *reader, int64_t line, uint64_t unit) {
     uint64_t units = 0;
-    while (at < end) {
-        const unsigned code = *at >> 3 & 15;
-        units += (*at++ & 7u) + 1;
-        bool has_line = true;
-        if (code == 15) {
-            has_line = false;
-        } else if (code == 13 || code == 14) {
-            const uint64_t change = number(&at, end);
+    int byte;
+    while ((byte = peek(reader)) >= 0) {
+        const unsigned code = byte >> 3 & 15;
+        units += (byte & 7u) + 1;
+        reader->at++;
+        if (code == 13 || code == 14) {
+            const uint64_t change = number(reader);
             line += change & 1 ? -(int64_t)(change >> 1) : (int64_t)(change >> 1);
-        } else if (code >= 10) {
+        } else if (code >= 10 && code < 13) {
             line += code - 10;
         }
         if (unit < units) {
-            return has_line ? line : 0;
+            return code == 15 ? 0 : line;
         }
-        while (at < end && !(*at & 128)) {
-            at++;
+        while ((byte = peek(reader)) >= 0 && !(byte & 128)) {
+            reader->at++;
         }
     }
     return 0;
 }
 
-static uint8_t *room(void) {
-    static __thread uint8_t bytes[MOST_TABLE_BYTES] __attribute__((tls_model("initial-exec")));
-    return bytes;
-}
-
 static uint32_t line_of(const uint8_t *code, const uint8_t *instruction) {
     const uint8_t *table = NULL;
     int32_t first = 0;
-    uint64_t size = 0;
+    Reader reader;
+    reader.at = reader.n = 0;
     if (!read_safely(&table, code + layout->table, 8)
-        || !read_safely(&first, code + layout->line, 4) || !read_safely(&size, table + 16, 8)
-        || size > MOST_TABLE_BYTES || !read_safely(room(), table + 32, size)) {
+        || !read_safely(&first, code + layout->line, 4)
+        || !read_safely(&reader.left, table + 16, 8)) {
         return 0;
     }
+    reader.from = table + 32;
     const int64_t offset = instruction - (code + layout->bytes);
     const uint64_t unit = offset < 0 ? 0 : (uint64_t)offset / 2; /* before its first: beginning */
-    const int64_t line = line_in(room(), room() + size, first, unit);
+    const int64_t line = line_in(&reader, first, unit);
     return line > 0 && line < INT32_MAX ? (uint32_t)line : 0;
 }
 
@@ -201,26 +221,34 @@ static bool is_users(const char *path) {
 }
 
 typedef struct {
+    uint64_t is_busy; /* another thread's handler reads or writes it */
     const void *code, *text;
     uint32_t file; /* 0: none of the user's */
 } Known;
 
-/* Of this thread: no other interrupts it here. */
-static uint32_t file_of(LineTable *table, const uint8_t *code) {
-    static __thread Known known[CACHED] __attribute__((tls_model("initial-exec")));
-    const uint8_t *text = NULL;
+static uint32_t file_named(LineTable *table, const uint8_t *text) {
     char path[FILE_BYTES];
+    return file_name(text, path) && is_users(path) ? table_file(table, path) : 0;
+}
+
+static uint32_t file_of(LineTable *table, const uint8_t *code) {
+    static Known known[CACHED];
+    const uint8_t *text = NULL;
     if (!read_safely(&text, code + layout->file, 8)) {
         return 0;
     }
     Known *slot = &known[(uint64_t)code >> 4 & (CACHED - 1)];
-    if (slot->code != code || slot->text != text) {
-        if (!file_name(text, path)) {
-            return 0;
-        }
-        *slot = (Known){code, text, is_users(path) ? table_file(table, path) : 0};
+    if (__atomic_exchange_n(&slot->is_busy, 1, __ATOMIC_ACQUIRE)) {
+        return file_named(table, text);
     }
-    return slot->file;
+    if (slot->code != code || slot->text != text) {
+        slot->file = file_named(table, text);
+        slot->code = code;
+        slot->text = text;
+    }
+    const uint32_t file = slot->file;
+    __atomic_store_n(&slot->is_busy, 0, __ATOMIC_RELEASE);
+    return file;
 }
 
 /* ---- frames ---- */

@@ -54,6 +54,7 @@ typedef struct {
 
 /* ---- table.c ---- */
 LineTable *table_make(const char *folder);
+LineTable *table_follow(const char *folder, const LineTable *parent);
 LineRow *table_row(LineTable *table, uint32_t file, uint32_t line); /* NULL: no room */
 uint32_t table_file(LineTable *table, const char *path); /* 1 + its place; 0: no room */
 void row_add(LineRow *row, Kind kind, uint64_t ns);

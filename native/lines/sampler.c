@@ -137,11 +137,12 @@ static void process_begins(void) {
     struct sigaction action = {.sa_sigaction = timer_fired,
                                .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
     uint64_t version = 0;
+    const LineTable *parent = table;
     table = NULL;
     main_state = NULL;
     python_threads = 0;
     const Refusal refusal = frames_begin(&version);
-    LineTable *made = table_make(folder);
+    LineTable *made = table_follow(folder, parent);
     if (!made) {
         return;
     }

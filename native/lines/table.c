@@ -38,6 +38,20 @@ LineTable *table_make(const char *folder) {
     return table;
 }
 
+/* In the child of a fork: what is known by its place in the parent's table has the same here. */
+LineTable *table_follow(const char *folder, const LineTable *parent) {
+    LineTable *table = table_make(folder);
+    if (table && parent) {
+        table->version = parent->version;
+        table->n_files = parent->n_files;
+        memcpy(table->files, parent->files, sizeof table->files);
+        for (unsigned i = 0; i < MOST_LINES; i++) {
+            table->rows[i].key = parent->rows[i].key;
+        }
+    }
+    return table;
+}
+
 void row_add(LineRow *row, Kind kind, uint64_t ns) {
     __atomic_add_fetch(&row->samples, 1, __ATOMIC_RELAXED);
     __atomic_add_fetch(&row->ns[kind], ns, __ATOMIC_RELAXED);

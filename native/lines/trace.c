@@ -50,7 +50,7 @@ typedef struct {
     uint32_t file, line, number;
 } Traced;
 
-/* What is known of a spot, of this thread's. */
+/* What is known of a spot. */
 typedef struct {
     Spot spot;
     uint32_t row;    /* 1 + its place in the table; 0: none */
@@ -89,7 +89,7 @@ static void go_to(uint32_t number) {
 
 /* Of one frame. What was found once holds as long as the same code has the same lines. */
 static const Place *place_of(const uint8_t *frame) {
-    static __thread Place places[CACHED] __attribute__((tls_model("initial-exec")));
+    static Place places[CACHED]; /* guarded by the interpreter's lock, which events hold */
     Spot spot;
     if (!frame_spot(frame, &spot)) {
         return NULL;
@@ -195,15 +195,9 @@ static int hook(const char *name, void *arguments, void *data) {
 
 /* In the child of a fork: it counts its own events. */
 static void forked(void) {
-    LineTable *made = table_make(folder);
+    LineTable *made = table_follow(folder, table);
     if (made) {
-        memcpy(made->files, table->files, sizeof made->files);
-        made->version = table->version;
-        made->n_files = table->n_files;
-        memcpy(made->rows, table->rows, sizeof made->rows); /* the same places for the same lines */
-        for (unsigned i = 0; i < MOST_LINES; i++) {
-            made->rows[i].samples = 0;
-        }
+        made->refusal = table->refusal;
         table = made;
     }
 }

@@ -112,7 +112,7 @@ def command(
                 if number:
                     common.console().rule(style="")
                 if annotates:
-                    _annotate(value, shown)
+                    _annotate(value)
                 else:
                     _show(value, shown)
 
@@ -243,7 +243,7 @@ def _tables_of(value: Kept, shown: _Shown) -> tuple[Table, ...]:
     return machine_tables(value) if isinstance(value, Machine) else cluster_tables(value)
 
 
-def _annotate(value: Kept, shown: _Shown) -> None:
+def _annotate(value: Kept) -> None:
     """Print the source of a Python program with what was measured of its lines.
 
     Raises
@@ -256,9 +256,6 @@ def _annotate(value: Kept, shown: _Shown) -> None:
     from ridgepoint.show.tables.annotated_table import annotated_source
 
     measured = value[0] if isinstance(value, tuple) else value
-    metric: Metric = shown.metric or "flop"
-    if isinstance(value, tuple):
-        metric = shown.analysis(*value).metric
     if (
         not isinstance(measured, Measurement | Timing)
         or measured.lines is None
@@ -271,7 +268,7 @@ def _annotate(value: Kept, shown: _Shown) -> None:
         )
     files = [line.file for line in measured.lines.lines]
     sources = unchanged_lines(files, since=measured.context.started)
-    common.console().print(annotated_source(measured.lines, measured.timed, sources, metric=metric))
+    common.console().print(annotated_source(measured.lines, measured.timed, sources))
 
 
 def _show(value: Kept, shown: _Shown) -> None:

@@ -167,8 +167,11 @@ class Analysis(Presentable):
 
     @cached_property
     def lines(self) -> tuple[tuple[PythonLine, Analysis], ...]:
-        """The lines of Python that were counted, each with its analysis, longest first."""
-        lines = self.measurement.lines
+        """The lines of Python that were counted, each with its analysis, longest first.
+
+        None in basic operations: among those of a line are the ones that tell the line.
+        """
+        lines = self.measurement.lines if self.metric == "flop" else None
         return tuple(
             (line, self._of(line_alone(self.measurement, line)))
             for line in (() if lines is None else lines.lines)

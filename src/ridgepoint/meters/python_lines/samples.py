@@ -139,7 +139,7 @@ def _rows(content: bytes) -> Iterator[tuple[tuple[str, int], list[int]]]:
     """Yield file and line, and the numbers of each row in use."""
     for at in range(_ROWS_AT, _TABLE_BYTES, _ROW.size):
         key, *row = _ROW.unpack_from(content, at)
-        if key:
+        if key and row[0]:
             name_at = _FILES_AT + ((key >> 32) - 1) * _FILE_BYTES
             name = content[name_at : name_at + _FILE_BYTES].partition(b"\0")[0]
             yield (name.decode("utf-8", "surrogateescape"), key & 0xFFFFFFFF), row

@@ -45,7 +45,7 @@ def line_views(
     cpu_s = timed.cpu_s.median or sum(line.cpu_s.median for line in lines.lines)
     if not lines.lines or not cpu_s:
         return
-    metric = "flop" if analysis is None else analysis.metric
+    metric: Metric = "flop"  # all that is known of lines
     shown = lines.lines[:_MOST_LINES]
     placed = {} if analysis is None else {line.name: part for line, part in analysis.lines}
     names = file_names([line.file for line in shown])

@@ -8,7 +8,6 @@ from rich.text import Text
 from ridgepoint.core.counts import traffic_at
 from ridgepoint.core.lines import PythonLine, PythonLines
 from ridgepoint.core.timed import Timed
-from ridgepoint.models.work import Metric, work_total
 from ridgepoint.show.annotated import AnnotatedLine, Sources, annotated
 from ridgepoint.show.tables.layout import plain_table, sections
 from ridgepoint.show.words import percent, printable, shown_amount
@@ -18,9 +17,7 @@ _MOST_LINES = 200
 _COLUMNS = ("CPU time", "native", "work", "DRAM", "line")
 
 
-def annotated_source(
-    times: PythonLines, timed: Timed, sources: Sources, *, metric: Metric
-) -> RenderableType:
+def annotated_source(times: PythonLines, timed: Timed, sources: Sources) -> RenderableType:
     """Return each file of the program with its measured lines, those with most time first.
 
     Parameters
@@ -30,7 +27,6 @@ def annotated_source(
         The program's unsampled runs.
     sources : mapping of str to sequence of str
         Of files that are as they were measured.
-    metric : {"flop", "bop"}
     """
     cpu_s = timed.cpu_s.median or sum(line.cpu_s.median for line in times.lines)
     parts: list[RenderableType | None] = []
@@ -42,7 +38,7 @@ def annotated_source(
             if index:
                 table.add_row(*[""] * len(_COLUMNS), "...")
             for line in passage:
-                table.add_row(*_cells(line, cpu_s, metric), Text(printable(line.text)))
+                table.add_row(*_cells(line, cpu_s), Text(printable(line.text)))
         unknown = (
             "" if file in sources else ": it is not there, or was changed since it was measured"
         )
@@ -50,7 +46,7 @@ def annotated_source(
     return sections(*parts)
 
 
-def _cells(line: AnnotatedLine, cpu_s: float, metric: Metric) -> tuple[str, ...]:
+def _cells(line: AnnotatedLine, cpu_s: float) -> tuple[str, ...]:
     """Return what is known of a line; a part that is 0 is left out."""
     measured = line.measured
     if measured is None:
@@ -60,16 +56,16 @@ def _cells(line: AnnotatedLine, cpu_s: float, metric: Metric) -> tuple[str, ...]
     return (
         percent(time_s / cpu_s) if cpu_s else "",
         percent(native_s / time_s) if native_s else "",
-        *_done(measured, metric),
+        *_done(measured),
         str(line.number),
     )
 
 
-def _done(line: PythonLine, metric: Metric) -> tuple[str, str]:
+def _done(line: PythonLine) -> tuple[str, str]:
     if line.counts is None:
         return "", ""
     dram = traffic_at(line.traffic, "dram")
     return (
-        shown_work(line.counts, metric) if work_total(line.counts, metric) else "",
+        shown_work(line.counts, "flop") if line.counts.work_flop else "",
         "" if dram is None else shown_amount(dram.known_bytes, "B"),
     )

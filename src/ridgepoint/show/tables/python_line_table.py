@@ -96,6 +96,8 @@ def python_line_work(analysis: Analysis, *, most: int) -> RenderableType | None:
     times, metric = analysis.measurement.lines, analysis.metric
     if times is None or times.tracing is None:
         return None
+    if metric == "bop":
+        return Text("The work of lines is known in flop alone: '--work flop' shows it.")
     shown = [(line, part) for line, part in analysis.lines if _is_known(line, metric)][:most]
     if not shown:
         return Text("No line of its own Python files has work of its own or memory traffic.")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _WITHIN_SLURM = "srun --overlap -n {ranks}"
 _OF_ONE_PROCESS = (
     "limit_s", "what_if", "miss_curve", "region", "function", "all_threads", "cold", "cores",
-    "traffic_how", "functions", "count_runs",
+    "traffic_how", "functions", "lines", "count_runs",
 )  # fmt: skip
 """Options of ``run`` that make no sense with several ranks."""
 

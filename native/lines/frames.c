@@ -28,11 +28,12 @@ typedef struct {
 static const Layout layouts[] = {
     [11] = {56, 8, 32, 48, 56, 112, 72, 136, 184, 48, 72},
     [12] = {56, 0, 0, 8, 56, 112, 68, 136, 192, 40, 56},
-    [13] = {72, -1, 0, 8, 56, 112, 68, 136, 200, 40, 56},
-    [14] = {72, -1, 0, 8, 56, 112, 68, 136, 208, 40, 56},
 };
+#define FIRST_TOLD 13u /* from here on the interpreter tells its layout */
+#define LAST_KNOWN 14u
+#define TOLD_WORDS 96u
 
-static const Layout *layout;
+static Layout layout;
 static const void *type_of_code;
 static void *(*state_here)(void);
 static bool reads_directly;
@@ -50,25 +51,54 @@ bool read_safely(void *to, const void *from, size_t n) {
     return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)n;
 }
 
+/* Reads the beginning of _PyRuntime, which is there for debuggers: blocks of offsets, one for each
+   structure, whose first members are where they always were. Blocks grow from version to version,
+   so that those of threads, frames and code are looked for; false: they are not as expected. */
+static bool layout_told(const uint64_t *runtime) {
+    unsigned frame = 9, code;
+    while (frame < TOLD_WORDS / 2
+           && (runtime[frame + 1] != 8 || runtime[frame + 2] || runtime[frame + 3] != 56
+               || runtime[frame - 8] || runtime[frame - 7] != 8 || runtime[frame - 6] != 16)) {
+        frame++; /* size, previous, executable, instruction; before it a thread's: size, prev, ... */
+    }
+    for (code = frame + 4; code < TOLD_WORDS - 10; code++) {
+        const uint64_t file = runtime[code + 1]; /* size, filename, name, qualname, linetable */
+        if (file && runtime[code + 2] == file + 8 && runtime[code + 3] == file + 16
+            && runtime[code + 4] == file + 24) {
+            break;
+        }
+    }
+    if (frame == TOLD_WORDS / 2 || code == TOLD_WORDS - 10) {
+        return false;
+    }
+    layout = (Layout){(uint32_t)runtime[frame - 5], -1, 0, 8, 56, (uint32_t)runtime[code + 1],
+                      (uint32_t)runtime[code + 5], (uint32_t)runtime[code + 4],
+                      (uint32_t)runtime[code + 9], 40, 56};
+    return true;
+}
+
 Refusal frames_begin(uint64_t *version) {
     const unsigned long *known = dlsym(RTLD_DEFAULT, "Py_Version");
     type_of_code = dlsym(RTLD_DEFAULT, "PyCode_Type");
     *(void **)&state_here = dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState");
     *version = known ? *known : 0;
     const uint64_t minor = *version >> 16 & 255;
-    if (*version >> 24 != 3 || minor < 11 || minor >= sizeof layouts / sizeof *layouts
-        || !type_of_code || !state_here) {
+    if (*version >> 24 != 3 || minor < 11 || minor > LAST_KNOWN || !type_of_code || !state_here) {
         return OTHER_VERSION;
     }
     const uint64_t *runtime = dlsym(RTLD_DEFAULT, "_PyRuntime");
-    if (minor >= 13 && (!runtime || runtime[2])) { /* _Py_DebugOffsets.free_threaded */
+    if (minor >= FIRST_TOLD && (!runtime || runtime[2])) {
         return FREE_THREADED;
     }
     if (!first_folder[0] && !getcwd(first_folder, sizeof first_folder)) {
         first_folder[0] = 0;
     }
     uint64_t word = 0;
-    layout = &layouts[minor];
+    if (minor < FIRST_TOLD) {
+        layout = layouts[minor];
+    } else if (!layout_told(runtime)) {
+        return OTHER_VERSION;
+    }
     reads_directly = !read_safely(&word, known, sizeof word); /* where containers forbid it */
     return KNOWN;
 }
@@ -148,13 +178,13 @@ static uint32_t line_of(const uint8_t *code, const uint8_t *instruction) {
     int32_t first = 0;
     Reader reader;
     reader.at = reader.n = 0;
-    if (!read_safely(&table, code + layout->table, 8)
-        || !read_safely(&first, code + layout->line, 4)
+    if (!read_safely(&table, code + layout.table, 8)
+        || !read_safely(&first, code + layout.line, 4)
         || !read_safely(&reader.left, table + 16, 8)) {
         return 0;
     }
     reader.from = table + 32;
-    const int64_t offset = instruction - (code + layout->bytes);
+    const int64_t offset = instruction - (code + layout.bytes);
     const uint64_t unit = offset < 0 ? 0 : (uint64_t)offset / 2; /* before its first: beginning */
     const int64_t line = line_in(&reader, first, unit);
     return line > 0 && line < INT32_MAX ? (uint32_t)line : 0;
@@ -207,9 +237,10 @@ static bool file_name(const uint8_t *text, char to[FILE_BYTES]) {
     if (!read_safely(&n, text + 16, 8) || !read_safely(&state, text + 32, 4)) {
         return false;
     }
-    const unsigned kind = state >> 2 & 7, is_compact = state >> 5 & 1, is_ascii = state >> 6 & 1;
+    state >>= state >> 2 & 7 ? 2 : 16; /* behind two bits or, in later versions, sixteen */
+    const unsigned kind = state & 7, is_compact = state >> 3 & 1, is_ascii = state >> 4 & 1;
     return is_compact && (kind == 1 || kind == 2 || kind == 4) && n < FILE_BYTES
-        && read_safely(characters, text + (is_ascii ? layout->ascii : layout->compact), n * kind)
+        && read_safely(characters, text + (is_ascii ? layout.ascii : layout.compact), n * kind)
         && as_utf8(characters, kind, n, to) && make_absolute(to);
 }
 
@@ -234,7 +265,7 @@ static uint32_t file_named(LineTable *table, const uint8_t *text) {
 static uint32_t file_of(LineTable *table, const uint8_t *code) {
     static Known known[CACHED];
     const uint8_t *text = NULL;
-    if (!read_safely(&text, code + layout->file, 8)) {
+    if (!read_safely(&text, code + layout.file, 8)) {
         return 0;
     }
     Known *slot = &known[(uint64_t)code >> 4 & (CACHED - 1)];
@@ -255,10 +286,10 @@ static uint32_t file_of(LineTable *table, const uint8_t *code) {
 
 const uint8_t *frame_current(const void *state) {
     const uint8_t *frame = NULL;
-    if (!state || !read_safely(&frame, (const uint8_t *)state + layout->state_frame, 8)) {
+    if (!state || !read_safely(&frame, (const uint8_t *)state + layout.state_frame, 8)) {
         return NULL;
     }
-    if (layout->frame_in_c >= 0 && !read_safely(&frame, frame + layout->frame_in_c, 8)) {
+    if (layout.frame_in_c >= 0 && !read_safely(&frame, frame + layout.frame_in_c, 8)) {
         return NULL;
     }
     return frame;
@@ -266,12 +297,12 @@ const uint8_t *frame_current(const void *state) {
 
 const uint8_t *frame_previous(const uint8_t *frame) {
     const uint8_t *previous = NULL;
-    return read_safely(&previous, frame + layout->previous, 8) ? previous : NULL;
+    return read_safely(&previous, frame + layout.previous, 8) ? previous : NULL;
 }
 
 /* The lowest bits tell who owns the reference, from 3.14 on. */
 static const uint8_t *code_in(const uint8_t *const *words) {
-    return (const uint8_t *)((uintptr_t)words[layout->code / 8] & ~UINT64_C(7));
+    return (const uint8_t *)((uintptr_t)words[layout.code / 8] & ~UINT64_C(7));
 }
 
 bool frame_spot(const uint8_t *frame, Spot *spot) {
@@ -280,8 +311,8 @@ bool frame_spot(const uint8_t *frame, Spot *spot) {
     if (!code || *(const void *const *)(code + 8) != type_of_code) {
         return false;
     }
-    *spot = (Spot){code, *(const void *const *)(code + layout->table),
-                   words[layout->instruction / 8]};
+    *spot = (Spot){code, *(const void *const *)(code + layout.table),
+                   words[layout.instruction / 8]};
     return true;
 }
 
@@ -295,7 +326,7 @@ Line frame_line(LineTable *table, const uint8_t *frame) {
         return (Line){0, 0};
     }
     const uint32_t file = file_of(table, code);
-    const uint32_t line = file ? line_of(code, words[layout->instruction / 8]) : 0;
+    const uint32_t line = file ? line_of(code, words[layout.instruction / 8]) : 0;
     return (Line){line ? file : 0, line};
 }
 

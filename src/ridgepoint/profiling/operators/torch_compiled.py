@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import torch
+
+from ridgepoint.demands.operators.inductor import options_of
 
 _KERNEL = re.compile(
     r"^(\w+) = async_compile\.cpp_pybinding\(.*?'''(.*?)^'''", re.DOTALL | re.MULTILINE
@@ -34,11 +36,14 @@ class Kernel:
         Its name, which says what it fuses: ``cpp_fused_gelu_native_layer_norm_0``.
     reads, writes : tuple of int
         Positions of the arrays that it reads and writes.
+    options : mapping
+        What its source says of its work.
     """
 
     overload: str
     reads: tuple[int, ...]
     writes: tuple[int, ...]
+    options: Mapping[str, str | float | None] = field(default_factory=dict, compare=False)
 
     is_view = False
     _schema = SimpleNamespace(name=_NAME, arguments=())
@@ -139,6 +144,7 @@ def kernels_of(source: str) -> Iterator[Kernel]:
             overload=name,
             reads=tuple(read),
             writes=tuple(at for at in pointers if at not in constant),
+            options=options_of(body),
         )
 
 

@@ -88,7 +88,7 @@ class Recording:
         self._mode = _mode_of(self)
         self._kernels = Kernels(
             lambda kernel, reads, run: self._noted(
-                kernel, reads, {"instruction": kernel.overload}, run
+                kernel, reads, {"instruction": kernel.overload, **kernel.options}, run
             )
         )
         self._seen: dict[Described, _Seen] = {}

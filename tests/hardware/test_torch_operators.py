@@ -244,6 +244,45 @@ def test_program_whose_work_changes_is_timed_from_python_and_says_so():
     assert all(o.time_s is None for o in profile.operators if o.name == "aten.exp")
 
 
+@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::UserWarning")
+def test_profiler_of_the_users_own_is_left_alone():
+    """Operators are timed from Python then, which is said."""
+    layer, x = nn.Linear(4, 4), torch.randn(2, 4)
+    with torch.autograd.profiler.profile(use_device=None) as own:
+        profile = operators(layer, x, repetitions=3)
+
+    assert "calls-unmatched" in {c.code for c in profile.cautions}
+    assert len(own.function_events) > 0
+
+
+def test_measurement_inside_of_another_is_refused():
+    """It would be part of what the other one measures."""
+    layer, x = nn.Linear(4, 4), torch.randn(2, 4)
+    with pytest.raises(CannotMeasure, match="another measurement is running"):
+        operators(lambda y: operators(layer, y), x)
+
+
+def test_what_the_library_says_is_kept_beside():
+    """As its own counter says it, which knows nothing of most operators."""
+    from torch.utils.flop_counter import FlopCounterMode
+
+    model = nn.TransformerEncoderLayer(32, 2, 64, batch_first=True)
+    x = torch.randn(2, 8, 32)
+    with FlopCounterMode(display=False) as counter:
+        model(x).sum().backward()
+    profile = operators(model, x, backward="sum", repetitions=3)
+
+    assert profile.library_says == {"flop": counter.get_total_flops()}
+
+
+def test_function_without_operators_is_a_profile_too():
+    """It has none."""
+    profile = operators(lambda y: None, torch.ones(2), repetitions=3)
+
+    assert profile.operators == ()
+    assert profile.attached_s.n == 3
+
+
 def test_arrays_without_data_are_recorded_but_not_timed():
     """On the device "meta" nothing is computed, so that there is no time."""
     model = nn.Linear(1 << 20, 1 << 20, device="meta")

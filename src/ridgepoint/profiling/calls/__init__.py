@@ -7,9 +7,7 @@ caches the calls use replicas of the data in turn, larger together than the last
 
 from __future__ import annotations
 
-import contextlib
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -28,6 +26,7 @@ from ridgepoint.profiling.calls.native import Native, time_natively
 from ridgepoint.profiling.calls.packing import Function
 from ridgepoint.profiling.calls.subject import Subject, subject
 from ridgepoint.profiling.context import context_here
+from ridgepoint.profiling.only import only_measurement
 
 if TYPE_CHECKING:
     from ridgepoint.meters.perf import PerfMeter
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
 __all__ = ["MeterName", "Subject", "measure", "measure_all", "subject"]
 
 COUNTED_S = 0.1
-_UNDER_WAY = threading.Lock()
 
 
 def measure(
@@ -195,7 +193,7 @@ def measure_all(
             ),
             remedy="put the measurement below if __name__ == '__main__':",
         )
-    with _alone():
+    with only_measurement():
         choice = choose(meter)
         context = context_here()
         results: dict[int, Measurement | RidgepointError] = {}
@@ -253,29 +251,6 @@ def _count_here(
         except CannotMeasure as error:
             counted[index] = error
     return counted
-
-
-@contextlib.contextmanager
-def _alone() -> Iterator[None]:
-    """Allow one measurement at a time: others would affect its times.
-
-    Raises
-    ------
-    CannotMeasure
-    """
-    if not _UNDER_WAY.acquire(blocking=False):
-        raise CannotMeasure(
-            "cannot measure now",
-            reason=(
-                "another measurement is running in this process: of a function that itself "
-                "measures, or in another thread"
-            ),
-            remedy="run the measurements one after the other",
-        )
-    try:
-        yield
-    finally:
-        _UNDER_WAY.release()
 
 
 def _measurement(

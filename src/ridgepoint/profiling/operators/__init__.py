@@ -11,6 +11,7 @@ from ridgepoint.core.errors import CannotMeasure
 from ridgepoint.core.machine import Machine, caches_of
 from ridgepoint.core.notebook import shows_progress
 from ridgepoint.core.operators import OperatorProfile
+from ridgepoint.profiling.only import only_measurement
 from ridgepoint.profiling.operators.options import Options
 
 __all__ = ["operators"]
@@ -69,7 +70,7 @@ def operators(
     ------
     CannotMeasure
         If the function raises or exits, or takes longer than `limit_s`; if an option does not fit
-        it; if no library of arrays is at work.
+        it; if another measurement is under way in this process; if no library of arrays is at work.
     ValueError
         If an option is impossible.
 
@@ -91,7 +92,8 @@ def operators(
         caches=caches_of(machine),
     )
     library = importlib.import_module(f"{__name__}.{_library(function, inputs)}_profile")
-    found: OperatorProfile = library.profile(function, inputs, options)
+    with only_measurement():
+        found: OperatorProfile = library.profile(function, inputs, options)
     return found
 
 

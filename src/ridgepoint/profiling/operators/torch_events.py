@@ -14,7 +14,7 @@ from ridgepoint.profiling.operators.events import Event
 from ridgepoint.profiling.operators.torch_compiled import Kernels, traced_call
 
 
-def traced(run: Callable[[], object], device: torch.device) -> tuple[list[Event], float]:
+def traced(run: Callable[[], object], device: torch.device) -> tuple[list[Event], float] | None:
     """Run a program, and return the calls that the profiler saw, and the seconds it took.
 
     Parameters
@@ -23,12 +23,19 @@ def traced(run: Callable[[], object], device: torch.device) -> tuple[list[Event]
     device : torch.device
         On a GPU the times are those between events on it; elsewhere those of the host.
 
+    Returns
+    -------
+    tuple or None
+        None: another profiler is at work.
+
     Notes
     -----
     PyTorch has two profilers. This is the older one: its records are pushes and pops, from which
     nesting follows exactly, it knows shapes, and it prints nothing. Beginning and ending a record
     take 0.2 to 0.5 us, of which those of calls inside of another are in its time.
     """
+    if torch._C._autograd._profiler_enabled():
+        return None
     on_gpu = device.type == "cuda"
     state = ProfilerState.CUDA if on_gpu else ProfilerState.CPU
     _enable_profiler_legacy(

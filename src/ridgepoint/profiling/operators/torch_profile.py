@@ -28,9 +28,9 @@ from ridgepoint.profiling.operators.torch_survey import Survey
 
 _UNMATCHED = Caution(
     "calls-unmatched",
-    "PyTorch's profiler saw other calls than were recorded, or in another order, so that operators "
-    "were timed around their calls from Python",
-    "give the program the same data and state every time, if its work changes",
+    "PyTorch's profiler was in use, or saw other calls than were recorded, or in another order, so "
+    "that operators were timed around their calls from Python",
+    "end other profilers; give the program the same data and state every time, if its work changes",
 )
 
 
@@ -80,6 +80,7 @@ def profile(
         parameter_bytes=program.parameter_bytes,
         gradient_bytes=gradient_bytes,
         outer_bytes=survey.outer_bytes,
+        library_says=survey.library_says,
         processor=processor_of(device),
         cautions=(*_mode_cautions(program), *recording.cautions(), *doubts),
     )
@@ -104,11 +105,11 @@ def _time_operators(
     for number in attached_runs(run_s, options):
         options.report(f"timing the operators of {options.name}, run {number + 1}")
         with not_collecting(), refusing_failures(options):
-            events, elapsed_s = traced(program, device)
-        times_s = times_of(expected, events)
-        if times_s is None:
+            seen = traced(program, device)
+        times_s = None if seen is None else times_of(expected, seen[0])
+        if seen is None or times_s is None:
             break
-        recording.add_run(times_s, elapsed_s)
+        recording.add_run(times_s, seen[1])
     else:
         return ()
     recording.forget()

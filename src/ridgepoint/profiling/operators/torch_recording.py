@@ -22,7 +22,7 @@ from ridgepoint.profiling.operators.torch_clock import Clock, finish
 from ridgepoint.profiling.operators.torch_compiled import Kernels
 from ridgepoint.profiling.operators.torch_examples import Example
 from ridgepoint.profiling.operators.torch_modules import Place
-from ridgepoint.profiling.operators.torch_survey import Survey, tensors_in
+from ridgepoint.profiling.operators.torch_survey import Survey
 
 _IDLE_CALLS = 100
 _CALLING_SHARE = 0.02
@@ -187,7 +187,6 @@ class Recording:
         module, phase = self._place.now()
         survey = self.survey
         if survey is not None:
-            inputs = list(tensors_in((*arguments, *options.values())))
             survey.before(given, arguments, options)
         begun = self._clock.now(device)
         returned = call()
@@ -204,7 +203,7 @@ class Recording:
             self._clock.add(begun, ended, seen, run)
             self._is_timed_here = True
         if survey is not None:
-            survey.after(function, inputs, returned, seen.call)
+            survey.after(function, arguments, options, returned, seen.call)
             self._sequence.append(seen)
         if arrays.device is not None and (self.device is None or self.device.type == "cpu"):
             self.device = arrays.device

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 from torch.utils import _pytree as pytree
+from torch.utils.flop_counter import flop_registry
 
 from ridgepoint.core.operators import Call
 from ridgepoint.demands.operators import asked_of
@@ -31,6 +32,7 @@ class Survey:
         self._given: dict[Described, Given] = {}
         self._made: set[int] = set()
         self._read: dict[int, float | None] = {}
+        self._flop = 0.0
 
     @property
     def outer_bytes(self) -> float | None:
@@ -45,6 +47,11 @@ class Survey:
         if None in self._read.values():
             return None
         return float(sum(read for read in self._read.values() if read is not None))
+
+    @property
+    def library_says(self) -> dict[str, float]:
+        """What `torch.utils.flop_counter` states of the run: it knows products and attention."""
+        return {"flop": self._flop}
 
     def before(
         self, described: Described, arguments: tuple[Any, ...], options: Mapping[str, Any]
@@ -62,8 +69,19 @@ class Survey:
         kept = self._given.get(described)
         return None if kept is None else kept.example(call)
 
-    def after(self, function: Any, inputs: list[torch.Tensor], returned: Any, call: Call) -> None:
-        """Note which memory a call read, and which it made."""
+    def after(
+        self,
+        function: Any,
+        arguments: tuple[Any, ...],
+        options: Mapping[str, Any],
+        returned: Any,
+        call: Call,
+    ) -> None:
+        """Note which memory a call read, which it made, and what the library says of its work."""
+        formula = flop_registry.get(getattr(function, "overloadpacket", None))
+        if formula is not None:
+            self._flop += formula(*arguments, **options, out_val=returned)
+        inputs = tensors_in((*arguments, *options.values()))
         places = [memory_of(one) for one in inputs]
         if not function.is_view:
             self._note_read(function, places, call)

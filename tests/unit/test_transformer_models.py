@@ -107,6 +107,48 @@ def test_a_pipeline_is_as_fast_as_its_slowest_stage():
     assert asked.decode(4).batch[0] == 4
 
 
+def stage_times(asked, batch, **of_pass):
+    """Return the time of each stage for a part of a batch, on a machine of 1000 a second."""
+    return [
+        max(sum(part.amount(path) for part in parts) for path in ("compute", "dram", "network"))
+        / 1000
+        for stage in asked.inference.stages
+        for parts in [asked.inference.parts(stage, batch=batch, **of_pass).values()]
+    ]
+
+
+@pytest.mark.parametrize("batch", [1, 2, 3, 7])
+def test_prompts_pass_a_pipeline_as_in_a_simulation(batch):
+    """Each part enters a stage when the stage is free and the part has left the one before."""
+    asked = serving(pipeline=3, prompt=4)
+    parts = min(batch, 3)
+    times = stage_times(asked, -(-batch // parts), tokens=4)
+    free = [0.0] * len(times)
+    for _part in range(parts):
+        now = 0.0
+        for at, time_s in enumerate(times):
+            now = free[at] = max(now, free[at]) + time_s
+
+    assert asked.prefill(batch).time_s[0] == pytest.approx(free[-1])
+
+
+@pytest.mark.parametrize("batch", [1, 2, 3, 7])
+def test_tokens_pass_a_pipeline_as_in_a_simulation(batch):
+    """Parts go round and round; after many rounds, one round takes as long as stated."""
+    asked = serving(pipeline=3, context=6)
+    parts, rounds = min(batch, 3), 200
+    times = stage_times(asked, -(-batch // parts), tokens=1, context=6)
+    free, ready = [0.0] * len(times), [0.0] * parts
+    ends = []
+    for _round in range(rounds):
+        for part in range(parts):
+            for at, time_s in enumerate(times):
+                ready[part] = free[at] = max(ready[part], free[at]) + time_s
+        ends.append(ready[-1])
+
+    assert asked.decode(batch).time_s[0] == pytest.approx((ends[-1] - ends[99]) / (rounds - 100))
+
+
 def test_programs_take_longer_than_the_bound_by_their_efficiency():
     """At 40 % of the bound, everything takes 2.5 times as long, and rates are 0.4 times."""
     bound, expected = (serving(efficiency=share) for share in (1.0, 0.4))
@@ -239,6 +281,28 @@ def test_generating_leaves_the_memory_where_work_takes_longer():
         batch: asked.decode(batch).limiters[0] for batch in (crossing.batch - 1, crossing.batch)
     }
     assert list(limiters.values()) == ["dram", "compute"]
+
+
+def test_latency_limits_small_batches_before_the_memory_does():
+    """With messages of 2 us over 2 TB/s: first the network, then the memory, then work."""
+    asked = serving(
+        transformer("llama-3-70b").model, with_network(load("h200"), 2e12), precision="bf16",
+        tensor=8, latency_s=2e-6, prompt=1024, generated=256,
+    )  # fmt: skip
+
+    crossing = leaves_memory(asked)
+
+    assert asked.decode([1, 400]).limiters == ["network", "dram"]
+    assert (asked.decode(crossing.batch - 1).limiters, crossing.limiter) == (["dram"], "compute")
+
+
+def test_a_slow_network_leaves_nothing_to_the_memory():
+    """Then the memory limits no batch at all."""
+    crossing = leaves_memory(
+        serving(LLAMA, with_network(load("h200"), 1e6), precision="bf16", tensor=2)
+    )
+
+    assert (crossing.batch, crossing.limiter) == (1, "network")
 
 
 def test_long_contexts_never_leave_the_memory():

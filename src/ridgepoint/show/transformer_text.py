@@ -132,7 +132,10 @@ def crossing_line(study: ServingStudy) -> str:
             "its keys and values than for its work"
         )
     if crossing.batch == 1:
-        return f"generating is limited by {LIMITERS[crossing.limiter]} at every batch"
+        return (
+            f"generating is limited by the memory at no batch: {LIMITERS[crossing.limiter]} limits "
+            "one sequence"
+        )
     most = study.memory.largest_batch
     beyond = ", which the memory cannot hold" if most is not None and crossing.batch > most else ""
     return (

@@ -19,9 +19,9 @@ class Crossing:
     Parameters
     ----------
     batch : int
-        The fewest sequences of one copy of the model.
+        The fewest sequences of one copy of the model; 1: the memory limits no batch.
     limiter : str
-        What limits from there on.
+        What limits there.
     """
 
     batch: int
@@ -39,19 +39,21 @@ def leaves_memory(serving: Serving) -> Crossing | None:
 
     Notes
     -----
-    Work grows with every sequence, but weights are read once for all. Their share of the time
-    falls as the batch grows, so that there is one crossing at most.
+    Work grows with every sequence, but weights are read once for all, so that the memory's share
+    of the time falls as the batch grows: beyond the last batch that the memory limits, it limits
+    none. Where messages between devices have a latency, the network may limit the smallest
+    batches, too, before the memory does.
     """
     batches = [1 << power for power in range(_MOST.bit_length())]
-    limiters = serving.decode(batches).limiters
-    beyond = next((at for at, limiter in enumerate(limiters) if limiter != "dram"), None)
-    if beyond is None:
+    limited = [limiter == "dram" for limiter in serving.decode(batches).limiters]
+    if limited[-1]:
         return None
-    low, high = (batches[beyond - 1], batches[beyond]) if beyond else (0, 1)
+    last = max((at for at, is_limited in enumerate(limited) if is_limited), default=None)
+    low, high = (0, 1) if last is None else (batches[last], batches[last + 1])
     while high - low > 1:
         middle = (low + high) // 2
-        is_beyond = serving.decode(middle).limiters[0] != "dram"
-        low, high = (low, middle) if is_beyond else (middle, high)
+        is_limited = serving.decode(middle).limiters[0] == "dram"
+        low, high = (middle, high) if is_limited else (low, middle)
     return Crossing(batch=high, limiter=serving.decode(high).limiters[0])
 
 

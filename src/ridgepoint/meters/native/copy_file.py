@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -51,13 +52,14 @@ LINE = np.dtype([("at", "<u4"), ("file", "<u4"), ("line", "<u4")])
 
 Rows = npt.NDArray[np.void]
 Integers = npt.NDArray[np.int64]
+_Parts = tuple[Integers, Integers, npt.NDArray[np.int8]]
 
 _HAS_BOTH = 4  # of the flags: counting and recording code
 _SEARCHED_AS_A_WHOLE = 16  # numbers to find for each 1024 of a column, from which on it is copied
 _NAME_BYTES = 256  # that are looked at at once
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class CopyFile:
     """What is known of a module by its copy.
 
@@ -85,6 +87,10 @@ class CopyFile:
     ----------
     masks, sharers : Integers
         Rows that count masks, and those that have the counter of another one.
+
+    Notes
+    -----
+    Counts come from many banks, and what all of them look up is made once.
     """
 
     identity: tuple[int, int]
@@ -134,11 +140,8 @@ class CopyFile:
             between has not done what was begun.
         """
         counted, totals = _added(rows, counts)
-        sources = self.rows["shares"][self.sharers].astype(np.int64) - 1
-        shared_by, shared = _terms(counted, totals, self.sharers, sources, np.ones_like(sources))
-        terms = self.sums["term"].astype(np.int64)
-        parts = (self.sums["row"].astype(np.int64), np.abs(terms) - 1, np.sign(terms))
-        derived, differences = _added(*_terms(counted, totals, *parts))
+        shared_by, shared = _terms(counted, totals, self._shared)
+        derived, differences = _added(*_terms(counted, totals, self._derived))
         found = (
             np.concatenate([counted, shared_by, derived]),
             np.concatenate([totals, shared, np.maximum(differences, 0)]),
@@ -148,6 +151,18 @@ class CopyFile:
         return _added(
             np.where(found[0] < self.first_recording, 0, -self.first_recording) + found[0], found[1]
         )
+
+    @cached_property
+    def _shared(self) -> _Parts:
+        """Rows that have the counter of another one, as parts of that one alone."""
+        sources = self.rows["shares"][self.sharers].astype(np.int64) - 1
+        return self.sharers, sources, np.ones(len(sources), np.int8)
+
+    @cached_property
+    def _derived(self) -> _Parts:
+        """Rows without a counter, as sums and differences of others."""
+        terms = self.sums["term"].astype(np.int64)
+        return self.sums["row"].astype(np.int64), np.abs(terms) - 1, np.sign(terms).astype(np.int8)
 
     @property
     def ring_words(self) -> Integers:
@@ -181,10 +196,9 @@ def _added(rows: Integers, counts: Integers) -> tuple[Integers, Integers]:
     return unique, totals
 
 
-def _terms(
-    counted: Integers, totals: Integers, rows: Integers, sources: Integers, factors: Integers
-) -> tuple[Integers, Integers]:
+def _terms(counted: Integers, totals: Integers, parts: _Parts) -> tuple[Integers, Integers]:
     """Return rows and what their sources count, times a factor; of sources that count."""
+    rows, sources, factors = parts
     if not len(counted):
         return np.empty(0, np.int64), np.empty(0, np.int64)
     is_counted = np.zeros(max(int(counted[-1]), int(sources.max(initial=0))) + 1, np.bool_)

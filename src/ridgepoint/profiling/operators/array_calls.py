@@ -50,6 +50,8 @@ class Recording:
 
     def __init__(self, *, keeps: bool = False) -> None:
         self.run_s: list[float] = []
+        self.unseen_shares: list[float] = []
+        self._inside_s = self._noting_s = 0.0
         self._keeps = keeps
         self._found: dict[Key, _Found] = {}
         self._path = threading.local()
@@ -59,9 +61,12 @@ class Recording:
         """Record one run of the program."""
         for found in self._found.values():
             found.begin()
+        self._inside_s = self._noting_s = 0.0
         begun = perf_counter()
         yield
-        self.run_s.append(perf_counter() - begun)
+        run_s = perf_counter() - begun
+        self.run_s.append(run_s)
+        self.unseen_shares.append(1 - self._inside_s / (run_s - self._noting_s))
         for found in self._found.values():
             found.end()
 
@@ -108,8 +113,11 @@ class Recording:
         """
         begun = perf_counter()
         result = function(*arguments, **options)
-        time_s = perf_counter() - begun
+        ended = perf_counter()
+        time_s = ended - begun
         self._note(name, arguments, options, result, time_s=time_s, elements=elements)
+        self._inside_s += time_s
+        self._noting_s += perf_counter() - ended
         return result
 
     def _note(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -68,7 +69,7 @@ def profile(
         context=context_here(),
         cautions=(
             *recording.cautions(),
-            *_unseen(operators, timed, options),
+            *_unseen(operators, recording, timed, options),
             *timed.cautions,
             *doubts,
         ),
@@ -147,8 +148,14 @@ def _threads() -> int:
     return max((int(pool["num_threads"]) for pool in threadpool_info()), default=1)
 
 
-def _unseen(operators: tuple[Operator, ...], timed: Timed, options: Options) -> tuple[Caution, ...]:
-    """Return a caution about time outside of all calls that were seen."""
+def _unseen(
+    operators: tuple[Operator, ...], recording: Recording, timed: Timed, options: Options
+) -> tuple[Caution, ...]:
+    """Return a caution about time outside of all calls that were seen.
+
+    Its share in recorded runs contains what recording costs around calls; that of plain runs drifts
+    with the machine between both kinds of runs. The smaller one is sure.
+    """
     if not operators:
         raise CannotMeasure(
             options.what,
@@ -157,13 +164,13 @@ def _unseen(operators: tuple[Operator, ...], timed: Timed, options: Options) -> 
             "does compiled code",
         )
     inside_s = sum(one.time_s.median for one in operators if one.time_s is not None)
-    share = 1 - inside_s / timed.runtime_s.median
+    share = min(1 - inside_s / timed.runtime_s.median, median(recording.unseen_shares))
     if share < _UNSEEN:
         return ()
     return (
         Caution(
             "time-unseen",
-            f"{share:.0%} of the time is in no call that was seen: in Python itself, on arrays "
+            f"{100 * share:.0f} % of the time is in no call that was seen: in Python itself, on arrays "
             "that the function makes, or in libraries that take plain arrays",
             "pass arrays that it makes as arguments; work on whole arrays instead of elements",
         ),

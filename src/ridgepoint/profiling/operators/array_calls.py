@@ -3,49 +3,37 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from time import perf_counter
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.estimate import Estimate
-from ridgepoint.core.operators import Call, Operator, Tensor
+from ridgepoint.core.operators import Call, Operator
 from ridgepoint.demands.operators import asked_of
-from ridgepoint.demands.operators.numpy.elementwise import COSTS, POWERS
+from ridgepoint.profiling.operators.array_described import Described, tensors, values_of
 from ridgepoint.profiling.operators.checking import Maker
 
-_NAMES = {"float64": "fp64", "float32": "fp32", "float16": "fp16", "bfloat16": "bf16"}
-_ITEM_BYTES = {"bool": 1, "complex64": 8, "complex128": 16, "fp64": 8, "fp32": 4, "fp16": 2}
-_DEPTH = 2  # of lists in arguments; what is deeper is named by its type alone
-_HOST = 1  # the host's memory in DLPack
-
 Key = tuple[object, ...]
-Values = Literal["none", "whole", "all"]
-_KEPT: Mapping[Values, tuple[type, ...]] = {
-    "none": (bool, str, type(None)),
-    "whole": (bool, str, type(None), int),
-    "all": (bool, str, type(None), int, float),
-}
 
 
 class Recording:
     """Aggregates calls by the function that makes them, their arguments and results.
 
-    Notes
-    -----
-    Numbers among the arguments of arithmetic count by their types, since their values change no
-    work; whole numbers are kept, since they can be axes and sizes.
-
     Parameters
     ----------
     keeps : bool
         Whether the arguments of the first of equal calls are kept, to make it again.
+
+    Notes
+    -----
+    Numbers among the arguments of arithmetic count by their types, since their values change no
+    work; whole numbers are kept, since they can be axes and sizes.
     """
 
     def __init__(self, *, keeps: bool = False) -> None:
@@ -130,23 +118,24 @@ class Recording:
         time_s: float,
         elements: int | None,
     ) -> None:
-        described = _Described(values=_values(name))
-        given = tuple(described.value(one) for one in arguments)
+        described = Described(values=values_of(name))
+        given = tuple([described.value(one) for one in arguments])
         named = {key: described.value(one) for key, one in options.items() if one is not None}
         if elements is not None:
             named["elements"] = elements
-        call = Call(
-            name=name,
-            arguments=given,
-            options=named,
-            outputs=tuple(described.arrays(result)),
-            overload="out" if "out" in named else "",
-        )
+        outputs = tuple(described.arrays(result))
         path = ".".join(self.path)
-        key = path, name, given, tuple(named.items()), call.outputs, call.sharing
+        key = path, name, given, tuple(named.items()), outputs
         found = self._found.get(key)
         if found is None:
             given_again = partial(_dense, arguments, options) if self._keeps else None
+            call = Call(
+                name=name,
+                arguments=tensors(given),
+                options={key: tensors(one) for key, one in named.items()},
+                outputs=tensors(outputs),
+                overload="out" if "out" in named else "",
+            )
             found = self._found[key] = _Found(call, path, given_again)
         found.calls_now += 1
         found.now_s += time_s
@@ -223,132 +212,3 @@ def _dense(
         if isinstance(one, np.ndarray) and not (one.flags.c_contiguous or one.flags.f_contiguous):
             raise ValueError("one is an array with gaps, and a copy of it would have none")
     return arguments, options
-
-
-def _named(value: Any) -> str:
-    """Return a name for what is neither array nor number."""
-    if isinstance(value, slice):
-        return "slice"
-    if isinstance(value, np.dtype | type):
-        return type_name(value)
-    return str(getattr(value, "__name__", None) or type(value).__name__)
-
-
-def _values(name: str) -> Values:
-    """Return which numbers of an operator's arguments matter."""
-    short = name.removeprefix("numpy.")
-    if short in POWERS:
-        return "all"
-    return "none" if short in COSTS else "whole"
-
-
-class _Described:
-    """Describes the arrays of one call, and which of them share memory."""
-
-    def __init__(self, *, values: Values) -> None:
-        self._memories: dict[int, tuple[int, int, int]] = {}
-        self._kept = _KEPT[values]
-
-    def value(self, value: Any, depth: int = 0) -> Any:
-        if isinstance(value, np.generic):
-            return number(value)
-        if isinstance(value, self._kept):
-            return value
-        if isinstance(value, int | float | complex):
-            return number(value)
-        if _is_array(value):
-            return self._tensor(value)
-        if isinstance(value, list | tuple) and depth < _DEPTH:
-            return tuple(self.value(one, depth + 1) for one in value)
-        return _named(value)
-
-    def arrays(self, result: Any) -> Iterator[Tensor]:
-        if isinstance(result, float | complex | np.generic):
-            yield number(result)
-        elif _is_array(result):
-            yield self._tensor(result)
-        elif isinstance(result, list | tuple):
-            for one in result:
-                yield from self.arrays(one)
-
-    def _tensor(self, array: Any) -> Tensor:
-        plain = array if isinstance(array, np.ndarray) else _as_numpy(array)
-        if plain is None:
-            dtype = type_name(array.dtype)
-            shape = tuple(int(size) for size in array.shape)
-            nbytes = math.prod(shape) * _item_bytes(dtype)
-            return Tensor(shape=shape, dtype=dtype, nbytes=nbytes)
-        key, start = self._memory(plain)
-        stored = math.prod(
-            n for n, stride in zip(plain.shape, plain.strides, strict=True) if stride
-        )
-        return Tensor(
-            shape=plain.shape,
-            dtype=type_name(plain.dtype),
-            nbytes=stored * plain.itemsize if plain.size else 0,
-            key=key,
-            strides=None
-            if plain.flags.c_contiguous
-            else tuple(stride // max(plain.itemsize, 1) for stride in plain.strides),
-            start=start,
-        )
-
-    def _memory(self, array: np.ndarray[Any, Any]) -> tuple[int, int]:
-        """Return the number of an array's memory in this call, and where in it it begins."""
-        place = array.__array_interface__["data"][0]
-        owner: Any = array
-        while isinstance(owner.base, np.ndarray):
-            owner = owner.base
-        low, high = np.lib.array_utils.byte_bounds(owner)
-        for key, (begin, end, first) in self._memories.items():
-            if low < end and begin < high:
-                self._memories[key] = min(low, begin), max(high, end), first
-                return key, place - first
-        key = len(self._memories) + 1
-        self._memories[key] = low, high, place
-        return key, 0
-
-
-def number(value: object) -> Tensor:
-    """Return a number as an array of one element whose value does not matter.
-
-    A number of Python is in no memory that an operator reads.
-    """
-    if isinstance(value, np.generic):
-        return Tensor(shape=(), dtype=type_name(value.dtype), nbytes=value.nbytes)
-    dtype = "int64" if isinstance(value, int) else "fp64"
-    return Tensor(shape=(), dtype="complex128" if isinstance(value, complex) else dtype, nbytes=0)
-
-
-def type_name(dtype: Any) -> str:
-    """Return our name of a type of NumPy or of the array API standard.
-
-    Examples
-    --------
-    >>> type_name(np.dtype("f4"))
-    'fp32'
-    """
-    name = getattr(dtype, "name", None) or getattr(dtype, "__name__", None) or str(dtype)
-    name = str(name).rpartition(".")[2]
-    return _NAMES.get(name, name)
-
-
-def _item_bytes(dtype: str) -> int:
-    digits = "".join(one for one in dtype if one.isdigit())
-    return _ITEM_BYTES.get(dtype) or max(int(digits or 64) // 8, 1)
-
-
-def _is_array(value: Any) -> bool:
-    return isinstance(value, np.ndarray) or (
-        hasattr(value, "__array_namespace__") and not isinstance(value, type)
-    )
-
-
-def _as_numpy(array: Any) -> np.ndarray[Any, Any] | None:
-    """Return an array of another library in the host's memory, without copying; None: cannot."""
-    try:
-        if array.__dlpack_device__()[0] != _HOST:
-            return None
-        return np.from_dlpack(array)
-    except Exception:  # whatever a library raises where it cannot hand its data over
-        return None

@@ -170,8 +170,8 @@ def _unseen(
     return (
         Caution(
             "time-unseen",
-            f"{100 * share:.0f} % of the time is in no call that was seen: in Python itself, on arrays "
-            "that the function makes, or in libraries that take plain arrays",
+            f"{100 * share:.0f} % of the time is in no call that was seen: in Python itself, on "
+            "arrays that the function makes, or in libraries that take plain arrays",
             "pass arrays that it makes as arguments; work on whole arrays instead of elements",
         ),
     )

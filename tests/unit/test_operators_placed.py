@@ -150,6 +150,17 @@ def test_roofs_are_those_of_its_threads_where_it_was_timed_and_of_all_cores_else
     assert (there.whole.efficiency, there.operators[0].efficiency) == (None, None)
 
 
+def test_how_much_faster_another_machine_is_leaves_out_what_was_not_timed():
+    """2 ms here, 1 ms there; the other operator needs 1 ms there, too, and has no time here."""
+    profile = profile_of(operator(asked(400e6), time_s=2e-3), operator(asked(400e6)))
+    there = replace(MACHINE, name="there", host=replace(MACHINE.host, cpu="another"))
+
+    assert analyse_operators(profile, there).verdict == (
+        "there needs at least 2 ms for the operators, limited by compute",
+        "the same operators took 2 ms on none: by its roofs there is at most 2 times as fast",
+    )
+
+
 @pytest.mark.parametrize(
     ("ran_on", "roofs_of", "is_elsewhere"),
     [

@@ -28,6 +28,8 @@ def operators_report(analysis: OperatorAnalysis) -> dict[str, Any]:
             "phases": [_group(group) for group in analysis.phases],
             "kinds": [_group(group) for group in analysis.kinds],
             **fields_of(analysis, "verdict", "advice", "explained", "call_s"),
+            "fused_s": None if analysis.fused is None else float(analysis.fused.time_s),
+            "fusion_gain": analysis.fusion_gain,
             "cautions": analysis.doubts,
             "context": profile.context,
         },

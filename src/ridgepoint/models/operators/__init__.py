@@ -28,6 +28,7 @@ from ridgepoint.models.operators.placed import (
     UNKNOWN,
     OperatorGroup,
     PlacedOperator,
+    asks_nothing,
     grouped,
     grouped_alike,
 )
@@ -261,12 +262,6 @@ class OperatorAnalysis(Presentable):
             NOT_TIMED: operator.time_s is None,
         }
         return next((why for why, holds in reasons.items() if holds), None)
-
-
-def asks_nothing(operator: Operator) -> bool:
-    """Return whether an operator has no work and moves no byte, as a view does."""
-    asked = operator.asked
-    return asked.work is not None and not any(asked.work.values()) and asked.moved_bytes == 0
 
 
 def _paths(module: str) -> Iterable[str]:

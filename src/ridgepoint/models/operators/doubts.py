@@ -10,7 +10,7 @@ from ridgepoint.core.machine import Machine
 from ridgepoint.core.presenting import amount
 from ridgepoint.core.resources import RESOURCES
 from ridgepoint.models.operators.least import least_demand
-from ridgepoint.models.operators.placed import ABOVE, OperatorGroup, PlacedOperator
+from ridgepoint.models.operators.placed import ABOVE, OperatorGroup, PlacedOperator, asks_nothing
 from ridgepoint.models.thresholds import LEAST_PART, NAMED
 
 if TYPE_CHECKING:
@@ -92,7 +92,11 @@ def _unknown(analysis: OperatorAnalysis) -> Iterator[Caution]:
 def _untimed(analysis: OperatorAnalysis) -> Iterator[Caution]:
     if analysis.whole.time_s is None:
         return
-    untimed = [one for one in analysis.operators if one.operator.time_s is None]
+    untimed = [
+        one
+        for one in analysis.operators
+        if one.operator.time_s is None and not asks_nothing(one.operator)
+    ]
     if untimed:
         names = dict.fromkeys(one.operator.name for one in untimed)
         yield Caution(

@@ -163,6 +163,11 @@ class OperatorGroup:
         times = [time_s for _, time_s in self._both]
         return sum(times) if times else None
 
+    @property
+    def known_least_s(self) -> float:
+        """Least seconds of the operators that have a time and a bound."""
+        return sum(least_s for least_s, _ in self._both)
+
     @cached_property
     def efficiency(self) -> float | None:
         """Least time over time taken, of the operators that have both; None: none has.
@@ -171,7 +176,7 @@ class OperatorGroup:
         """
         if not self.known_s or any(one.explained_by == ELSEWHERE for one in self.operators):
             return None
-        return sum(least_s for least_s, _ in self._both) / self.known_s
+        return self.known_least_s / self.known_s
 
     @property
     def _both(self) -> list[tuple[float, float]]:
@@ -207,6 +212,12 @@ class OperatorGroup:
                 by = placed.explained_by
                 times[by] = times.get(by, 0.0) + placed.operator.time_s.median
         return _shares(times)
+
+
+def asks_nothing(operator: Operator) -> bool:
+    """Return whether an operator has no work and moves no byte, as a view does."""
+    asked = operator.asked
+    return asked.work is not None and not any(asked.work.values()) and asked.moved_bytes == 0
 
 
 def summed_s(times: Sequence[Estimate]) -> Estimate:

@@ -58,13 +58,12 @@ def operator_verdict(analysis: OperatorAnalysis) -> tuple[str, ...]:
 
 def _of_elsewhere(analysis: OperatorAnalysis) -> Iterator[str]:
     whole = analysis.whole
-    least_s = 0.0 if whole.bound is None else float(whole.bound.time_s)
     yield _least(analysis)
-    if whole.known_s:
+    if whole.known_s and whole.known_least_s > 0:
         yield (
             f"the same operators took {format_si(whole.known_s, 's')} on "
             f"{analysis.profile.device_model}: by its roofs {analysis.machine_name} is at most "
-            f"{_times(whole.known_s / least_s)} times as fast"
+            f"{_times(whole.known_s / whole.known_least_s)} times as fast"
         )
     if unknown := whole.unknown_share:
         yield f"{_percent(unknown)} of the time was spent in operators of unknown demand"

@@ -117,6 +117,15 @@ OPERATORS: dict[str, Any] = obj(
             maybe(NUMBER),
             "Seconds that calling an operator takes, whatever it does; null: unknown.",
         ),
+        "fused_s": (
+            maybe(NUMBER),
+            "Least seconds if all operators were one, and no array in between reached memory; "
+            "null: unknown.",
+        ),
+        "fusion_gain": (
+            maybe(NUMBER),
+            "Least time of the operators over `fused_s`: at most what fusion gives; null: unknown.",
+        ),
         "cautions": (array(Caution), "Doubts."),
         "context": (Context, "Where and how it was measured."),
     },

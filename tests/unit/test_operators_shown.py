@@ -93,6 +93,19 @@ def test_layers_that_are_alike_are_one_row():
     assert hidden == 0
 
 
+def test_modules_stand_below_the_one_around_them():
+    """Also one that is called last, as by an optimizer."""
+    late = profile(linear("a.x"), linear("b"), view("a.y"))
+    names = [g.name for g in modules_shown(analyse_operators(late, MACHINE), most=9)[0]]
+    assert names == ["", "a", "a.x", "a.y", "b"]
+
+
+def test_time_outside_of_operators_is_unknown_where_these_seem_to_take_longer():
+    """Timing each of many short operators takes longer than running them."""
+    lines = printed(profile(linear("a"), timed=(1e-3,) * 3))
+    assert any("outside" in line and "unknown: timed one by one" in line for line in lines)
+
+
 def test_numbers_of_modules_that_differ_stay_apart():
     """A sequence of a product and an activation is no pair of layers."""
     analysis = analyse_operators(profile(linear("mlp.0"), relu("mlp.1"), linear("mlp.2")), MACHINE)

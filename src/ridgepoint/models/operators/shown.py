@@ -21,9 +21,9 @@ def modules_shown(
     Returns
     -------
     tuple
-        Modules in the order of their first calls, outer ones first. Each depth is complete, or its
-        modules of most time are there; of the next depths none is. Modules that differ in nothing
-        but a number in their path are one: ``h.0-11``.
+        Modules in the order of their first calls, each before those inside it. Each depth is
+        complete, or its modules of most time are there; of the next depths none is. Modules that
+        differ in nothing but a number in their path are one: ``h.0-11``.
     """
     every = folded_modules(analysis.modules)
     kept = {id(group) for group in every if not group.name}
@@ -34,8 +34,16 @@ def modules_shown(
         kept |= {id(group) for group in longest}
         if len(longest) < len(at_depth):
             break
-    shown = tuple(group for group in every if id(group) in kept)
-    return shown, len(every) - len(shown)
+    shown = [group for group in every if id(group) in kept]
+    place = {group.name: at for at, group in enumerate(every)}
+    shown.sort(key=lambda group: [place[path] for path in _around(group.name) if path in place])
+    return tuple(shown), len(every) - len(shown)
+
+
+def _around(path: str) -> list[str]:
+    """Return the paths of all modules around one, outermost first, and its own."""
+    parts = path.split(".")
+    return [".".join(parts[: at + 1]) for at in range(len(parts))]
 
 
 def folded_modules(modules: Sequence[OperatorGroup]) -> tuple[OperatorGroup, ...]:

@@ -82,9 +82,11 @@ def operators(
         parts.append(_list("of unknown demand", unknown))
     parts.append(_operators(analysis, most_operators))
     if len(analysis.kinds) > 1:
-        parts.append(_groups("kind", analysis.kinds, sort=True))
+        parts.append(_groups("kind", analysis.kinds, analysis.is_elsewhere))
     if len(analysis.phases) > 1:
-        parts.append(_groups("phase", analysis.phases))
+        order: dict[str, int] = {name: at for at, name in enumerate(PHASES)}
+        phases = sorted(analysis.phases, key=lambda group: order[group.name])
+        parts.append(_groups("phase", phases, analysis.is_elsewhere))
     if len(analysis.modules) > 1:
         parts.append(_modules(analysis, most_modules))
     parts.append(checks(analysis))
@@ -149,6 +151,8 @@ def _outside(analysis: OperatorAnalysis) -> str:
     timed, outside_s = analysis.profile.timed, analysis.outside_s
     if timed is None or outside_s is None:
         return UNKNOWN
+    if outside_s == 0:
+        return "unknown: timed one by one, the operators take longer than a plain run"
     share = percent(outside_s / timed.runtime_s.median)
     seconds = format_si(outside_s, "s", digits=3)
     return f"{seconds}, {share} of a run: Python, calling operators, all that is no operator"
@@ -269,16 +273,19 @@ def _rest(rest: Sequence[OperatorGroup], *, is_elsewhere: bool) -> Cells:
     return {**_time_cells(together), _REACHED: roof}
 
 
-def _groups(kind: str, groups: Sequence[OperatorGroup], *, sort: bool = False) -> Table:
+def _groups(kind: str, groups: Sequence[OperatorGroup], is_elsewhere: bool) -> Table:
     """Return a row for each group."""
-    order = sorted(groups, key=lambda group: -(group.share or 0.0)) if sort else groups
-    return _groups_table(kind, [(printable(group.name), _group_cells(group)) for group in order])
+    rows = [(printable(group.name), _group_cells(group)) for group in groups]
+    return _groups_table(kind, rows, is_elsewhere)
 
 
-def _groups_table(kind: str, rows: Sequence[tuple[str, Cells]]) -> Table:
-    columns = ["time", "share", "work", "bytes", "limiter", "of roof"]
+def _groups_table(kind: str, rows: Sequence[tuple[str, Cells]], is_elsewhere: bool) -> Table:
+    columns = ["time", "share", "work", "bytes", "limiter", _LEAST if is_elsewhere else _OF_ROOF]
     columns += ["unknown"] * any(cells["unknown"] for _, cells in rows)
     return _uncut(parts_table(kind, columns, rows, words=["limiter"]), names=(kind,))
+
+
+_OF_ROOF, _LEAST = "of roof", "least there"
 
 
 def _group_cells(group: OperatorGroup) -> dict[str, str]:
@@ -292,7 +299,8 @@ def _group_cells(group: OperatorGroup) -> dict[str, str]:
         "work": shown_amount(work, "", digits=3) if work != 0 else NOTHING,
         "bytes": shown_amount(moved, "B", digits=3) if moved != 0 else NOTHING,
         "limiter": limit_of_group(group),
-        "of roof": roof_of_group(group),
+        _OF_ROOF: roof_of_group(group),
+        _LEAST: least_there(group).partition(",")[0],
         "unknown": percent(unknown) if unknown else "",
     }
 
@@ -301,7 +309,7 @@ def _modules(analysis: OperatorAnalysis, most: int) -> RenderableType:
     """Return a row for each module down to the depth at which there is room for all."""
     shown, hidden = modules_shown(analysis, most=most)
     rows = [(_indented(group), _group_cells(group)) for group in shown]
-    table = _groups_table("module", rows)
+    table = _groups_table("module", rows, analysis.is_elsewhere)
     if not hidden:
         return table
     left_out = (

@@ -156,13 +156,16 @@ def stored():
 
 @pytest.fixture
 def bench(stored, tmp_path, monkeypatch, meter):
-    """Stand in a copy of that folder, with a scripted meter and a machine measured before."""
+    """Stand in a copy of that folder; no program is counted, and no machine is measured."""
     folder = tmp_path / "bench"
     shutil.copytree(stored, folder)
     monkeypatch.chdir(folder)
     monkeypatch.setenv("RIDGEPOINT_ARCHIVE", str(folder / "archive.sqlite3"))
     here = kept_records.document("vm")
     monkeypatch.setattr("ridgepoint.ceilings.characterize", lambda **_: here)
+    operators = kept_records.OPERATORS["training"]
+    script = "ridgepoint.profiling.operators.script.profile_script"
+    monkeypatch.setattr(script, lambda command, **_: operators)
 
 
 def result(command, capfd):

@@ -102,6 +102,16 @@ def test_report_and_figure_go_to_files(cli, tmp_path):
     assert cli.run("--operators", "-o", "/dev/full", "--", "true")[0] == 2
 
 
+def test_a_python_in_which_ridgepoint_does_not_work_is_named_as_such(cli, tmp_path, monkeypatch):
+    """Here its PyTorch is not one."""
+    (tmp_path / "torch.py").write_text("", encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    status, _, err = cli.run("--operators", "--", sys.executable, "-c", "import torch")
+    assert status == 2
+    assert "Ridgepoint does not work in the Python that runs it: ModuleNotFoundError" in err
+    assert "pip install ridgepoint" in err
+
+
 @pytest.mark.slow
 @needs_torch
 def test_a_script_is_run_as_it_is_and_all_its_operators_are_seen(cli, tmp_path):
@@ -119,6 +129,7 @@ def test_a_script_is_run_as_it_is_and_all_its_operators_are_seen(cli, tmp_path):
     assert product["time_s"]["n"] == 1
     assert {phase for _, phase in by_name} == {"forward", "backward", "optimizer"}
     assert report["runtime_s"]["n"] == 1
+    assert 0 < report["startup_s"] < report["attached_s"]["median"]
 
 
 @pytest.mark.slow

@@ -274,6 +274,9 @@ class OperatorProfile(Presentable):
     library_says : mapping of str to float
         What the library's own analysis says of one run: ``flop``, ``functions`` and ``bytes``, as
         far as it says anything.
+    startup_s : float or None
+        Seconds at the start of a run in which no operator could be seen: of a script, until it has
+        imported its library. None: there is no such part.
     processor : str
         Model of the device that ran it, as a machine's host names it; empty: the context's CPU.
     cautions : tuple of Caution
@@ -291,6 +294,7 @@ class OperatorProfile(Presentable):
     gradient_bytes: float | None = None
     outer_bytes: float | None = None
     library_says: Mapping[str, float] = field(default_factory=dict)
+    startup_s: float | None = None
     processor: str = ""
     cautions: tuple[Caution, ...] = ()
 

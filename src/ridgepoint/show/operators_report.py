@@ -19,7 +19,7 @@ def operators_report(analysis: OperatorAnalysis) -> dict[str, Any]:
             **fields_of(profile, "program", "library", "device", "threads"),
             **fields_of(profile.timed, "runtime_s", "cpu_s", "exit_status"),
             **fields_of(profile, "attached_s", "parameter_bytes", "gradient_bytes"),
-            **fields_of(profile, "outer_bytes", "library_says", "processor"),
+            **fields_of(profile, "outer_bytes", "library_says", "startup_s", "processor"),
             "outside_s": analysis.outside_s,
             "machine": None if analysis.machine is None else analysis.machine.name,
             "whole": _group(analysis.whole),

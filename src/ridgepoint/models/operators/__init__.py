@@ -141,14 +141,14 @@ class OperatorAnalysis(Presentable):
     def outside_s(self) -> float | None:
         """Seconds of a run that no operator takes: Python, waiting, and calling; None: unknown.
 
-        Of runs with nothing attached, if there are any; recording operators makes them seem longer,
-        so that this is the least.
+        The start-up of a script is not among them. Of runs with nothing attached, if there are any;
+        recording operators makes them seem longer, so that this is the least.
         """
         timed, inside = self.profile.timed, self.whole.time_s
         whole = self.profile.attached_s if timed is None else timed.runtime_s
         if whole is None or inside is None:
             return None
-        return max(whole.median - inside.median, 0.0)
+        return max(whole.median - (self.profile.startup_s or 0.0) - inside.median, 0.0)
 
     @cached_property
     def runs_s(self) -> tuple[float, ...]:

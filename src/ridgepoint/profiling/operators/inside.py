@@ -17,6 +17,7 @@ import importlib.util
 import json
 import os
 import sys
+import time
 from collections.abc import Sequence
 from types import ModuleType
 
@@ -28,7 +29,7 @@ class _AfterTorch(importlib.abc.MetaPathFinder):
     """Begins the recording as soon as ``torch`` is imported."""
 
     def __init__(self, folder: str, root: str) -> None:
-        self._folder, self._root = folder, root
+        self._folder, self._root, self._begun = folder, root, time.perf_counter()
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -44,13 +45,13 @@ class _AfterTorch(importlib.abc.MetaPathFinder):
 
         def exec_module(module: ModuleType) -> None:
             execute(module)
-            _begin(self._folder, self._root)
+            _begin(self._folder, self._root, startup_s=time.perf_counter() - self._begun)
 
         spec.loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec
 
 
-def _begin(folder: str, root: str) -> None:
+def _begin(folder: str, root: str, *, startup_s: float) -> None:
     """Record until the interpreter ends; say why where that is not possible."""
     pid = os.getpid()
     try:
@@ -66,7 +67,7 @@ def _begin(folder: str, root: str) -> None:
         if os.getpid() != pid:  # a process forked from this one
             return
         try:
-            _write(folder, pid, "profile", script.end(recording))
+            _write(folder, pid, "profile", script.end(recording, startup_s=startup_s))
         except Exception as error:
             _write(folder, pid, "failed", f"{type(error).__name__}: {error}")
 

@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
+from statistics import median
 
 import ridgepoint
 from ridgepoint.core.caution import Caution
@@ -86,11 +87,13 @@ def profile_script(
         timed, attached = (_known(times) for times in time_in_turn([native, recorded]))
     # Runs that do not count, such as the first one, are left out here as well.
     runs = recorded.profiles[-attached.runtime_s.n :]
+    startups_s = [profile.startup_s for profile in runs if profile.startup_s is not None]
     return replace(
         joined(runs),
         program=legible(shlex.join([Path(command[0]).name, *command[1:]])),
         timed=timed,
         attached_s=attached.runtime_s,
+        startup_s=median(startups_s) if startups_s else None,
     )
 
 

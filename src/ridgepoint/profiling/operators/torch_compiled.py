@@ -101,6 +101,12 @@ class Kernels:
         return called
 
 
+def compiled_graphs() -> int:
+    """Return how many graphs were compiled in this process so far."""
+    cache = _code_cache()
+    return 0 if cache is None else len(cache.modules)
+
+
 def traced_call(kernel: Kernel, reads: tuple[Any, ...], run: Callable[[], Any]) -> Any:
     """Call a kernel so that PyTorch's profiler sees it."""
     record = torch.autograd._record_function_with_args_enter(_NAME, *reads)

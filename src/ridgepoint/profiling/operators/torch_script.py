@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import torch
 
+from ridgepoint.core.caution import Caution
 from ridgepoint.core.documents import encode
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.operators import OperatorProfile
+from ridgepoint.core.presenting import amount
 from ridgepoint.profiling.context import context_here
+from ridgepoint.profiling.operators.torch_compiled import compiled_graphs
 from ridgepoint.profiling.operators.torch_recording import Recording
 
 
@@ -18,8 +21,15 @@ def begin() -> Recording:
     return recording
 
 
-def end(recording: Recording) -> str:
-    """Return what was recorded, as the document of a profile."""
+def end(recording: Recording, *, startup_s: float) -> str:
+    """Return what was recorded, as the document of a profile.
+
+    Parameters
+    ----------
+    recording : Recording
+    startup_s : float
+        Seconds until the script had imported PyTorch.
+    """
     recording.__exit__(None, None, None)
     profile = OperatorProfile(
         program="",
@@ -30,6 +40,24 @@ def end(recording: Recording) -> str:
         attached_s=Estimate(recording.run_s),
         threads=torch.get_num_threads(),
         context=context_here(),
-        cautions=recording.cautions(),
+        startup_s=startup_s,
+        cautions=(*recording.cautions(), *_compiled()),
     )
     return encode(profile).decode()
+
+
+def _compiled() -> tuple[Caution, ...]:
+    """Return that kernels of ``torch.compile`` are missing, if there are any."""
+    graphs = compiled_graphs()
+    if not graphs:
+        return ()
+    return (
+        Caution(
+            "compiled-kernels",
+            f"torch.compile compiled {amount(graphs, 'graph')} while the script ran, whose "
+            "generated kernels are not among the operators: their time is outside of these",
+            "profile the compiled function by itself, ridgepoint.operators(function, *inputs), "
+            "which sees them, or run the script without torch.compile",
+            on="time",
+        ),
+    )

@@ -96,7 +96,7 @@ OPERATORS: dict[str, Any] = obj(
         "cpu_s": (maybe(Estimate), "User and system time of these; null: not timed."),
         "exit_status": (maybe(INTEGER), "Exit status of the program; null: not timed."),
         **fields(OperatorProfile, "attached_s", "parameter_bytes", "gradient_bytes"),
-        **fields(OperatorProfile, "outer_bytes", "library_says", "processor"),
+        **fields(OperatorProfile, "outer_bytes", "library_says", "startup_s", "processor"),
         "outside_s": (
             maybe(NUMBER),
             "Seconds of a run outside of all operators: Python, and calling them; null: unknown.",

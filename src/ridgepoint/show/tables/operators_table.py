@@ -107,6 +107,9 @@ def _rows(analysis: OperatorAnalysis) -> Iterator[Row]:
         yield "T  runtime", f"{UNKNOWN} (not timed)"
     else:
         yield "T  runtime", with_quartiles(profile.timed.runtime_s, "s")
+    if profile.startup_s is not None:
+        share = _share_of_run(analysis, profile.startup_s)
+        yield "   start-up", f"{format_si(profile.startup_s, 's', digits=3)}{share}: imports"
     yield "   operators", _inside(analysis)
     yield "   outside", _outside(analysis)
     yield "W  work", f"{shown_work_of(whole.demand)}{_but(whole)}"
@@ -153,9 +156,13 @@ def _outside(analysis: OperatorAnalysis) -> str:
         return UNKNOWN
     if outside_s == 0:
         return "unknown: timed one by one, the operators take longer than a plain run"
-    share = percent(outside_s / timed.runtime_s.median)
-    seconds = format_si(outside_s, "s", digits=3)
-    return f"{seconds}, {share} of a run: Python, calling operators, all that is no operator"
+    seconds, share = format_si(outside_s, "s", digits=3), _share_of_run(analysis, outside_s)
+    return f"{seconds}{share}: Python, calling operators, all that is no operator"
+
+
+def _share_of_run(analysis: OperatorAnalysis, seconds: float) -> str:
+    timed = analysis.profile.timed
+    return "" if timed is None else f", {percent(seconds / timed.runtime_s.median)} of a run"
 
 
 def _but(whole: OperatorGroup) -> str:

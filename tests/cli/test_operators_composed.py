@@ -116,13 +116,25 @@ def ridgepoint_document(machine):
     return encode(machine)
 
 
+def test_the_file_of_a_record_is_taken_like_the_record(kept):
+    """By both commands."""
+    kept("export", "step-4", "-o", kept.folder / "step.json")
+    file = str(kept.folder / "step.json")
+
+    assert "by its operators" in kept("ridgeline", "--operators", f"4={file}")[1]
+    assert "layers" in kept("pipeline", "--operators", file)[1]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["ridgeline", "--operators", "step-1"], "--operators needs the batch that was recorded"),
         (["ridgeline", "--operators", "0=step-1"], "must be > 0"),
         (["ridgeline", "--operators", "-1=step-1"], "--operators needs the batch"),
-        (["ridgeline", "--operators", "1=nosuch"], "no record has this name"),
+        (
+            ["ridgeline", "--operators", "1=nosuch"],
+            "there is no such record of a program's operators",
+        ),
         (["ridgeline", "--operators", "1=step-1", "--operators", "1=step-4"], "have the batch 1"),
         (
             ["ridgeline", "--operators", "4=step-1", "--operators", "1=step-4"],

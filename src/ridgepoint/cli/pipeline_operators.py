@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ridgepoint.cli.recorded_operators import recorded_operators
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.errors import RidgepointError
 
@@ -39,19 +40,12 @@ def operator_cases(
         it is known.
     """
     from ridgepoint.kept.archive import Archive
-    from ridgepoint.kept.lookup import operators_of
     from ridgepoint.kept.pipeline_file import Case, Cases
     from ridgepoint.models.operators import analyse_operators
     from ridgepoint.models.operators.stages import operator_stages
 
     with Archive(archive_path) as archive:
-        analysis = operators_of(archive, name)
-    if analysis is None:
-        raise RidgepointError(
-            f"cannot take the operators of {name!r}",
-            reason="there is no such record of a program's operators",
-            remedy="keep one with 'ridgepoint run --operators -- python script.py'",
-        )
+        analysis = recorded_operators(archive, name)
     machine = machines[0] if machines else analysis.machine
     if machine is None:
         raise RidgepointError(

@@ -174,8 +174,9 @@ _PRECISIONS = ("fp64", "fp32", "fp16", "bf16")
     multiple=True,
     metavar="BATCH=RECORD",
     help=(
-        "The kept operators of a program, and the batch with which they were recorded, instead of "
-        "a perceptron: 8=NAME. Records of two batches tell what any other batch needs."
+        "The kept operators of a program (or the file of a record), and the batch with which they "
+        "were recorded, instead of a perceptron: 8=NAME. Records of two batches tell what any "
+        "other batch needs."
     ),
 )
 @click.option(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ridgepoint.cli import numbers
+from ridgepoint.cli.recorded_operators import recorded_operators
 from ridgepoint.cli.ridgeline_training import Training, algorithms_of, nodes_of, over_nodes
 from ridgepoint.core.errors import RidgepointError
 from ridgepoint.core.resources import RESOURCES
@@ -60,10 +61,9 @@ def kept_operators(texts: Sequence[str]) -> KeptOperators | None:
         for batch, name in pairs:
             if batch in profiles:
                 raise click.UsageError(f"two of --operators have the batch {batch}")
-            record = archive.require(name, ("operators",))
-            profiles[batch] = archive.operators(record.id)
-            if machine is None and record.machine_id is not None:
-                machine = archive.machine(record.machine_id)
+            analysis = recorded_operators(archive, name)
+            profiles[batch] = analysis.profile
+            machine = machine or analysis.machine
     return KeptOperators(profiles=profiles, names=tuple(name for _, name in pairs), machine=machine)
 
 

@@ -34,7 +34,7 @@ from ridgepoint.core.machine import Cache
 from ridgepoint.core.operators import Call, Operator
 from ridgepoint.demands.operators import asked_of
 from ridgepoint.profiling.operators.checking import Maker, check
-from ridgepoint.profiling.operators.torch_arrays import Arrays, call_of
+from ridgepoint.profiling.operators.pytorch.arrays import Arrays, call_of
 
 PAGE = Path(__file__).parents[1] / "docs" / "operators_checked.md"
 CACHES = (

@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from ridgepoint.profiling.operators.torch_compiled import Kernel, kernels_of
+from ridgepoint.profiling.operators.pytorch.compiled import Kernel, kernels_of
 
 SOURCE = """
 cpp_fused_gelu_0 = async_compile.cpp_pybinding(['float*', 'float*', 'const float*', 'const int64_t'], r'''

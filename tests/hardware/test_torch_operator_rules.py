@@ -22,7 +22,7 @@ from torch_programs import (  # noqa: E402
 
 from ridgepoint.demands.operators import asked_of  # noqa: E402
 from ridgepoint.demands.operators.aten.rules import RULES  # noqa: E402
-from ridgepoint.profiling.operators.torch_arrays import call_made  # noqa: E402
+from ridgepoint.profiling.operators.pytorch.arrays import call_made  # noqa: E402
 
 pytestmark = pytest.mark.slow
 aten = torch.ops.aten

@@ -8,7 +8,7 @@ torch = pytest.importorskip("torch")
 
 from ridgepoint import operators  # noqa: E402 - only where torch is
 from ridgepoint.core.errors import CannotMeasure  # noqa: E402
-from ridgepoint.profiling.operators.torch_recording import Recording  # noqa: E402
+from ridgepoint.profiling.operators.pytorch.recording import Recording  # noqa: E402
 
 nn = torch.nn
 
@@ -382,8 +382,8 @@ def test_recording_ends_when_the_program_raises():
 
 def test_example_of_a_call_has_arrays_of_the_same_kind():
     """Strides, shared memory and values of integers are as they were."""
-    from ridgepoint.profiling.operators.torch_arrays import call_made
-    from ridgepoint.profiling.operators.torch_survey import Survey
+    from ridgepoint.profiling.operators.pytorch.arrays import call_made
+    from ridgepoint.profiling.operators.pytorch.survey import Survey
 
     big, table = torch.randn(1100, 1100), torch.randn(10, 4)
     at = torch.tensor([[1, 7], [9, 0]])

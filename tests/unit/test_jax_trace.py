@@ -2,7 +2,7 @@
 
 import pytest
 
-from ridgepoint.profiling.operators.jax_trace import Event, run_of
+from ridgepoint.profiling.operators.xla.trace import Event, run_of
 
 NS = 1e-9
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from ridgepoint.core.operators import Asked, Call, Tensor
 from ridgepoint.demands.operators import asked_of
-from ridgepoint.profiling.operators.array_calls import Recording
-from ridgepoint.profiling.operators.seen_numpy import seen
+from ridgepoint.profiling.operators.arrays.calls import Recording
+from ridgepoint.profiling.operators.arrays.seen_numpy import seen
 
 
 class Counting:

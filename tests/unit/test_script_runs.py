@@ -6,7 +6,7 @@ from operator_inputs import linear, profile, relu, tensor, view
 from operator_inputs import operator as of
 
 from ridgepoint.core.caution import Caution
-from ridgepoint.profiling.operators.script_runs import joined
+from ridgepoint.profiling.operators.script.runs import joined
 
 
 def test_a_time_has_a_sample_of_each_run():

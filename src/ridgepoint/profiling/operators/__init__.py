@@ -91,14 +91,14 @@ def operators(
         check=check,
         caches=caches_of(machine),
     )
-    library = importlib.import_module(f"{__name__}.{_library(function, inputs)}_profile")
+    library = importlib.import_module(f"{__name__}.{_library(function, inputs)}.profile")
     with only_measurement():
         found: OperatorProfile = library.profile(function, inputs, options)
     return found
 
 
 def _library(function: object, inputs: Iterable[object]) -> str:
-    """Return the library of a program: that of the function, or else of its inputs.
+    """Return the folder of a program's library: that of the function, or else of its inputs.
 
     No library is imported for that: an array of one can only be there if its library is.
     """
@@ -107,22 +107,22 @@ def _library(function: object, inputs: Iterable[object]) -> str:
     if torch is not None and any(
         isinstance(one, (torch.nn.Module, torch.Tensor, torch.jit.ScriptFunction)) for one in given
     ):
-        return "torch"
+        return "pytorch"
     if jax is not None and (
         hasattr(function, "lower")
         or isinstance(function, jax.stages.Compiled)
         or any(isinstance(one, jax.Array) for one in given)
     ):
-        return "jax"
+        return "xla"
     if any(hasattr(one, "__array_namespace__") for one in given):
-        return "array"
+        return "arrays"
     module = (getattr(function, "__globals__", None) or {}).values()
-    for library, name in (("torch", "torch"), ("jax", "jax")):
+    for library, name in (("torch", "pytorch"), ("jax", "xla")):
         if sys.modules.get(library) is not None and any(
             getattr(one, "__name__", "").partition(".")[0] == library for one in module
         ):
             return name
-    return "array"
+    return "arrays"
 
 
 def _leaves(values: Iterable[object]) -> Iterable[object]:

@@ -16,7 +16,7 @@ from ridgepoint.core.caution import Caution
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.operators import Call, Operator
 from ridgepoint.demands.operators import asked_of
-from ridgepoint.profiling.operators.array_described import Described, tensors, values_of
+from ridgepoint.profiling.operators.arrays.described import Described, tensors, values_of
 from ridgepoint.profiling.operators.checking import Maker
 
 Key = tuple[object, ...]

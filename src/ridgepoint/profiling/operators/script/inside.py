@@ -57,7 +57,7 @@ def _begin(folder: str, root: str, *, startup_s: float) -> None:
     try:
         if importlib.util.find_spec("ridgepoint") is None:
             sys.path.append(root)
-        script = importlib.import_module("ridgepoint.profiling.operators.torch_script")
+        script = importlib.import_module("ridgepoint.profiling.operators.pytorch.script")
         recording = script.begin()
     except Exception as error:  # whatever the user's Python lacks: its script goes on
         _write(folder, pid, "failed", f"{type(error).__name__}: {error}")

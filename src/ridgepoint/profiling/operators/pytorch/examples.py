@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from ridgepoint.core.operators import Call, Tensor
-from ridgepoint.profiling.operators.torch_arrays import type_named
+from ridgepoint.profiling.operators.pytorch.arrays import type_named
 
 _KEPT_BYTES = 1 << 20
 _LEAST = 0.05  # elements are larger than 0, for logarithms, and at most 1, for probabilities

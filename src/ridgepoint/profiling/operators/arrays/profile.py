@@ -15,8 +15,8 @@ from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.operators import Operator, OperatorProfile
 from ridgepoint.core.timed import Timed
 from ridgepoint.profiling.context import context_here
-from ridgepoint.profiling.operators import seen_numpy, seen_standard
-from ridgepoint.profiling.operators.array_calls import Recording
+from ridgepoint.profiling.operators.arrays import seen_numpy, seen_standard
+from ridgepoint.profiling.operators.arrays.calls import Recording
 from ridgepoint.profiling.operators.checking import checked
 from ridgepoint.profiling.operators.options import Options
 from ridgepoint.profiling.operators.repeating import (

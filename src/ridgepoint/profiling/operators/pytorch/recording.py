@@ -17,12 +17,12 @@ from ridgepoint.core.operators import Call, Operator, Phase, Tensor
 from ridgepoint.core.units import format_si
 from ridgepoint.demands.operators import asked_of
 from ridgepoint.profiling.operators.events import Expected
-from ridgepoint.profiling.operators.torch_arrays import Arrays, Described, call_of
-from ridgepoint.profiling.operators.torch_clock import Clock, finish
-from ridgepoint.profiling.operators.torch_compiled import Kernels
-from ridgepoint.profiling.operators.torch_examples import Example
-from ridgepoint.profiling.operators.torch_modules import Place
-from ridgepoint.profiling.operators.torch_survey import Survey
+from ridgepoint.profiling.operators.pytorch.arrays import Arrays, Described, call_of
+from ridgepoint.profiling.operators.pytorch.clock import Clock, finish
+from ridgepoint.profiling.operators.pytorch.compiled import Kernels
+from ridgepoint.profiling.operators.pytorch.examples import Example
+from ridgepoint.profiling.operators.pytorch.modules import Place
+from ridgepoint.profiling.operators.pytorch.survey import Survey
 
 _IDLE_CALLS = 100
 _CALLING_SHARE = 0.02

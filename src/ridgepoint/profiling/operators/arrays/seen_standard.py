@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from ridgepoint.profiling.operators.array_calls import Recording
-from ridgepoint.profiling.operators.seen_containers import exchanged
-from ridgepoint.profiling.operators.seen_namespace import Namespace
+from ridgepoint.profiling.operators.arrays.calls import Recording
+from ridgepoint.profiling.operators.arrays.containers import exchanged
+from ridgepoint.profiling.operators.arrays.namespace import Namespace
 
 _OPERATORS = {
     "add": "add",

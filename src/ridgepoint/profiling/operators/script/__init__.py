@@ -20,8 +20,8 @@ from ridgepoint.host.run import Output, Run, resolve
 from ridgepoint.host.scratch import scratch_folder
 from ridgepoint.host.standard_input import own_standard_input
 from ridgepoint.meters.region_times import RegionTime
-from ridgepoint.profiling.operators import inside
-from ridgepoint.profiling.operators.script_runs import joined
+from ridgepoint.profiling.operators.script import inside
+from ridgepoint.profiling.operators.script.runs import joined
 from ridgepoint.profiling.repeats import Progress
 from ridgepoint.profiling.timing import Native, time_in_turn
 

@@ -27,13 +27,13 @@ from ridgepoint.demands.operators.hlo.text import Module, NotHlo, read_module
 from ridgepoint.host import usable_cpus
 from ridgepoint.models.operators.agreement import disagreements
 from ridgepoint.profiling.context import context_here
-from ridgepoint.profiling.operators.jax_trace import Run, traced
 from ridgepoint.profiling.operators.options import Options
 from ridgepoint.profiling.operators.repeating import (
     attached_runs,
     refusing_failures,
     timed_plainly,
 )
+from ridgepoint.profiling.operators.xla.trace import Run, traced
 
 _UNCHECKED = "the kernels that XLA compiles are part of one program, and cannot be called alone"
 _OVERLAP = 1.05

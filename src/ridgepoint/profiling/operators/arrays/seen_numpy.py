@@ -9,9 +9,9 @@ import numpy as np
 
 from ridgepoint.demands.operators.numpy.rules import RULES
 from ridgepoint.demands.operators.rule import names
-from ridgepoint.profiling.operators.array_calls import Recording
-from ridgepoint.profiling.operators.seen_containers import exchanged
-from ridgepoint.profiling.operators.seen_namespace import Namespace
+from ridgepoint.profiling.operators.arrays.calls import Recording
+from ridgepoint.profiling.operators.arrays.containers import exchanged
+from ridgepoint.profiling.operators.arrays.namespace import Namespace
 
 _METHODS = names(
     "all any argmax argmin argpartition argsort astype choose clip compress copy cumprod cumsum "

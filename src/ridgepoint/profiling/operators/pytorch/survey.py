@@ -11,8 +11,8 @@ from torch.utils.flop_counter import flop_registry
 
 from ridgepoint.core.operators import Call
 from ridgepoint.demands.operators import asked_of
-from ridgepoint.profiling.operators.torch_arrays import Described, memory_of
-from ridgepoint.profiling.operators.torch_examples import Example, Given, given
+from ridgepoint.profiling.operators.pytorch.arrays import Described, memory_of
+from ridgepoint.profiling.operators.pytorch.examples import Example, Given, given
 
 _OVERWRITES = frozenset({"aten::copy_", "aten::fill_", "aten::zero_"})
 """Operators that write their first argument without reading it."""

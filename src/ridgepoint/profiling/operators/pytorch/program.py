@@ -15,7 +15,7 @@ from torch.utils import _pytree as pytree
 
 from ridgepoint.core.errors import CannotMeasure
 from ridgepoint.profiling.operators.options import Options
-from ridgepoint.profiling.operators.torch_clock import finish
+from ridgepoint.profiling.operators.pytorch.clock import finish
 
 
 class Program:

@@ -10,8 +10,8 @@ from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.operators import OperatorProfile
 from ridgepoint.core.presenting import amount
 from ridgepoint.profiling.context import context_here
-from ridgepoint.profiling.operators.torch_compiled import compiled_graphs
-from ridgepoint.profiling.operators.torch_recording import Recording
+from ridgepoint.profiling.operators.pytorch.compiled import compiled_graphs
+from ridgepoint.profiling.operators.pytorch.recording import Recording
 
 
 def begin() -> Recording:

@@ -6,7 +6,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from ridgepoint.profiling.operators.array_calls import Recording
+from ridgepoint.profiling.operators.arrays.calls import Recording
 
 
 class Namespace:

@@ -15,16 +15,16 @@ from ridgepoint.profiling.context import context_here
 from ridgepoint.profiling.operators.checking import checked
 from ridgepoint.profiling.operators.events import times_of
 from ridgepoint.profiling.operators.options import Options
+from ridgepoint.profiling.operators.pytorch.clock import processor_of
+from ridgepoint.profiling.operators.pytorch.events import traced
+from ridgepoint.profiling.operators.pytorch.program import Program
+from ridgepoint.profiling.operators.pytorch.recording import Recording
+from ridgepoint.profiling.operators.pytorch.survey import Survey
 from ridgepoint.profiling.operators.repeating import (
     attached_runs,
     refusing_failures,
     timed_plainly,
 )
-from ridgepoint.profiling.operators.torch_clock import processor_of
-from ridgepoint.profiling.operators.torch_events import traced
-from ridgepoint.profiling.operators.torch_program import Program
-from ridgepoint.profiling.operators.torch_recording import Recording
-from ridgepoint.profiling.operators.torch_survey import Survey
 
 _UNMATCHED = Caution(
     "calls-unmatched",

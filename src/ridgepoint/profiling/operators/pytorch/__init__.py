@@ -1,0 +1,1 @@
+"""Operators of PyTorch: calls as they are dispatched, times by its own profiler."""

@@ -1,0 +1,1 @@
+"""Operators of jitted functions of JAX: the kernels that XLA compiled."""

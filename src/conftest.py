@@ -1,3 +1,3 @@
 """Keep pytest from importing modules that need a library which only its users have."""
 
-collect_ignore_glob = ["ridgepoint/profiling/operators/torch_*.py"]
+collect_ignore_glob = ["ridgepoint/profiling/operators/pytorch/*.py"]

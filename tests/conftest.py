@@ -4,6 +4,9 @@ import signal
 
 import pytest
 
+# Programs of libraries that only their users have: tests that need them import them.
+collect_ignore = ["data/hlo/programs.py", "unit/torch_programs.py"]
+
 # A shell lets what it starts in the background ignore ^C, and all that tests start would, too.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -113,15 +113,15 @@ def _chosen(names: Sequence[str], archive_path: Path | None) -> list[Found]:
 
 def _program(one: Found) -> Program:
     from ridgepoint.core.measurement import Timing
+    from ridgepoint.kept.archive_refusals import no_program
     from ridgepoint.models.comparing.programs import program
 
     if isinstance(one.value, Timing | tuple):
         return program(one.title, one.value)
     raise RidgepointError(
         f"cannot show the history of {one.title!r}",
-        reason="it is no program that was measured whole",
-        remedy="compare machines with 'ridgepoint compare', and show operators with "
-        "'ridgepoint show'",
+        reason=no_program(one.value),
+        remedy="give the records of a program; see 'ridgepoint list --kind measurement'",
     )
 
 

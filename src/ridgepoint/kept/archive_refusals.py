@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ridgepoint.core.errors import ArchiveRefused
+from ridgepoint.core.machine import Machine
+from ridgepoint.core.measured_cluster import MeasuredCluster
 from ridgepoint.core.measurement import Timing
 
 
@@ -55,3 +57,12 @@ def not_counted(timing: Timing, what: str, command: str) -> ArchiveRefused:
         reason=f"its work and traffic are unknown{why}",
         remedy=f"{command} shows its times; measure it again for the rest",
     )
+
+
+def no_program(value: object) -> str:
+    """Return what a record is that a program was expected to be."""
+    if isinstance(value, Machine):
+        return "it is a machine, not a program"
+    if isinstance(value, MeasuredCluster):
+        return "it is a cluster, not a program"
+    return "it holds the operators of a program, not the program as a whole"

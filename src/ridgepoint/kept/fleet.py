@@ -14,7 +14,7 @@ from ridgepoint.core.measurement import Measurement, Timing
 from ridgepoint.core.price import Price
 from ridgepoint.core.toml import open_table
 from ridgepoint.kept.archive import Archive, ArchivePath, Record
-from ridgepoint.kept.archive_refusals import not_counted
+from ridgepoint.kept.archive_refusals import no_program, not_counted
 from ridgepoint.kept.lookup import found
 from ridgepoint.models.fleet import (
     Member,
@@ -139,7 +139,7 @@ def _counted(archive: Archive, name: str) -> tuple[Measurement, Machine | None]:
     if not isinstance(value, tuple):
         raise RidgepointError(
             f"cannot bound {name!r} on machines",
-            reason="it is no program that was counted",
+            reason=no_program(value),
             remedy="give the record of a program; see 'ridgepoint list --kind measurement'",
         )
     return value

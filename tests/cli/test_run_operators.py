@@ -114,6 +114,24 @@ def test_a_python_in_which_ridgepoint_does_not_work_is_named_as_such(cli, tmp_pa
 
 @pytest.mark.slow
 @needs_torch
+def test_late_imports_and_the_end_of_a_script_are_told_apart_from_its_work(cli, tmp_path):
+    """One module sleeps 1 s when it is imported within the loop; the script itself sleeps 0.5 s."""
+    (tmp_path / "late.py").write_text("import json, time\ntime.sleep(1)\n", encoding="utf-8")
+    path = tmp_path / "script.py"
+    path.write_text(
+        "import time, torch\nfor step in range(3):\n    torch.ones(9) + 1\n    import late\n"
+        "    time.sleep(0.5 / 3)\n",
+        encoding="utf-8",
+    )
+    status, out, _ = cli.run("--operators", "--repeat", "2", "--json", "--", sys.executable, path)
+    report = json.loads(out)
+    assert status == 0
+    assert report["startup_s"] > 1.0
+    assert 0.3 < report["runtime_s"]["median"] - report["startup_s"] < 0.9
+
+
+@pytest.mark.slow
+@needs_torch
 def test_a_script_is_run_as_it_is_and_all_its_operators_are_seen(cli, tmp_path):
     """Its name, arguments, folder and input are its own; phases and modules are known."""
     path = tmp_path / "train.py"

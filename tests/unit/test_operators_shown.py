@@ -316,5 +316,5 @@ def test_start_up_of_a_script_is_not_outside_of_its_operators():
     """Of 10 s, 6 are imports and 3 are in operators: 1 s is left for Python."""
     script = replace(profile(linear("a", time_s=(3.0,)), timed=(10.0,) * 3), startup_s=6.0)
     lines = printed(script)
-    assert any(line.startswith("   start-up") and "6 s, 60 % of a run" in line for line in lines)
+    assert any(line.startswith("   start, end") and "6 s, 60 % of a run" in line for line in lines)
     assert any(line.startswith("   outside") and "1 s, 10 % of a run" in line for line in lines)

@@ -275,8 +275,8 @@ class OperatorProfile(Presentable):
         What the library's own analysis says of one run: ``flop``, ``functions`` and ``bytes``, as
         far as it says anything.
     startup_s : float or None
-        Seconds at the start of a run in which no operator could be seen: of a script, until it has
-        imported its library. None: there is no such part.
+        Seconds of a run of a script that its work does not take: until its interpreter runs, in
+        imports (also late ones), and until its process has ended. None: there is no such part.
     processor : str
         Model of the device that ran it, as a machine's host names it; empty: the context's CPU.
     cautions : tuple of Caution

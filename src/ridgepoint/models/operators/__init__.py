@@ -141,8 +141,8 @@ class OperatorAnalysis(Presentable):
     def outside_s(self) -> float | None:
         """Seconds of a run that no operator takes: Python, waiting, and calling; None: unknown.
 
-        The start-up of a script is not among them. Of runs with nothing attached, if there are any;
-        recording operators makes them seem longer, so that this is the least.
+        Imports, start and end of a script are not among them. Of runs with nothing attached, if
+        there are any; recording operators makes them seem longer, so that this is the least.
         """
         timed, inside = self.profile.timed, self.whole.time_s
         whole = self.profile.attached_s if timed is None else timed.runtime_s

@@ -94,11 +94,11 @@ def _of_run(analysis: OperatorAnalysis) -> Iterator[str]:
     if outside_s is None or inside is None:
         return
     run_s = inside.median + outside_s
-    after = "" if analysis.profile.startup_s is None else ", after its start-up,"
+    own = "" if analysis.profile.startup_s is None else " (without imports, start and end)"
     if outside_s >= SAID_OUTSIDE * run_s:
         waits = "in Python" if analysis.profile.device == "cpu" else "the device waits"
         yield (
-            f"at least {outside_s / run_s:.0%} of a run of {format_si(run_s, 's')}{after} is "
+            f"at least {outside_s / run_s:.0%} of a run of {format_si(run_s, 's')}{own} is "
             f"outside of all operators, {waits}: no roof bounds that part"
         )
 

@@ -109,7 +109,8 @@ def _rows(analysis: OperatorAnalysis) -> Iterator[Row]:
         yield "T  runtime", with_quartiles(profile.timed.runtime_s, "s")
     if profile.startup_s is not None:
         share = _share_of_run(analysis, profile.startup_s)
-        yield "   start-up", f"{format_si(profile.startup_s, 's', digits=3)}{share}: imports"
+        rest = ": imports, start and end of the process"
+        yield "   start, end", f"{format_si(profile.startup_s, 's', digits=3)}{share}{rest}"
     yield "   operators", _inside(analysis)
     yield "   outside", _outside(analysis)
     yield "W  work", f"{shown_work_of(whole.demand)}{_but(whole)}"

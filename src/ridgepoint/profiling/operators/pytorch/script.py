@@ -21,15 +21,8 @@ def begin() -> Recording:
     return recording
 
 
-def end(recording: Recording, *, startup_s: float) -> str:
-    """Return what was recorded, as the document of a profile.
-
-    Parameters
-    ----------
-    recording : Recording
-    startup_s : float
-        Seconds until the script had imported PyTorch.
-    """
+def end(recording: Recording) -> str:
+    """Return what was recorded, as the document of a profile."""
     recording.__exit__(None, None, None)
     profile = OperatorProfile(
         program="",
@@ -40,7 +33,6 @@ def end(recording: Recording, *, startup_s: float) -> str:
         attached_s=Estimate(recording.run_s),
         threads=torch.get_num_threads(),
         context=context_here(),
-        startup_s=startup_s,
         cautions=(*recording.cautions(), *_compiled()),
     )
     return encode(profile).decode()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -119,23 +120,33 @@ class _Recorded(Native):
             (folder / "sitecustomize.py").write_text(hook, encoding="utf-8")
             paths = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
             # By its name, since a dataclass with slots is another class than the one written here.
+            begun_s = time.monotonic()
             done = Native.once(self, "discard", {**(variables or {}), "PYTHONPATH": paths})
-            self.profiles.append(_read(folder, self.command))
+            ended_s = time.monotonic()
+            self.profiles.append(_read(folder, self.command, begun_s=begun_s, ended_s=ended_s))
             return done
 
 
-def _read(folder: Path, command: Sequence[str]) -> OperatorProfile:
-    """Return the profile of the process with the most time in operators.
+def _read(
+    folder: Path, command: Sequence[str], *, begun_s: float, ended_s: float
+) -> OperatorProfile:
+    """Return the profile of the process of a run with the most time in operators.
 
     Raises
     ------
     CannotMeasure
         If there is none; the message says why.
     """
-    profiles = [
-        decode(path.read_bytes(), OperatorProfile, origin="what the script recorded")
-        for path in sorted(folder.glob("*.profile"))
-    ]
+    profiles = []
+    for path in sorted(folder.glob("*.clock")):
+        first_s, last_s, imports_s = json.loads(path.read_bytes())
+        profile = decode(
+            path.with_suffix(".profile").read_bytes(),
+            OperatorProfile,
+            origin="what the script recorded",
+        )
+        startup_s = imports_s + (first_s - begun_s) + (ended_s - last_s)
+        profiles.append(replace(profile, startup_s=startup_s))
     with_operators = sorted((each for each in profiles if each.operators), key=_time_of)
     if not with_operators:
         raise _no_operators(folder, command)

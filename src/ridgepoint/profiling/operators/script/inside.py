@@ -17,19 +17,53 @@ import importlib.util
 import json
 import os
 import sys
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import ModuleType
 
 LIBRARIES = ("torch", "jax", "numpy")
 """Libraries of arrays that are worth naming where none of their operators was recorded."""
 
 
+class _Imports:
+    """Seconds in which this process imports modules, early or late."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self._depth = 0
+        self._thread = threading.get_ident()
+
+    def watch(self) -> None:
+        """Time imports from now on, of modules that are not there yet.
+
+        The interpreter looks this function up for each such module, whatever statement or function
+        asks for it; where there is none, imports are not told apart.
+        """
+        machinery = sys.modules.get("importlib._bootstrap")
+        if hasattr(machinery, "_find_and_load"):
+            machinery._find_and_load = self._timed(machinery._find_and_load)
+
+    def _timed(self, find_and_load: Callable[..., ModuleType]) -> Callable[..., ModuleType]:
+        def timed(*arguments: object) -> ModuleType:
+            if self._depth or threading.get_ident() != self._thread:
+                return find_and_load(*arguments)
+            begun, self._depth = time.perf_counter(), 1
+            try:
+                return find_and_load(*arguments)
+            finally:
+                self._depth = 0
+                self.seconds += time.perf_counter() - begun
+
+        return timed
+
+
 class _AfterTorch(importlib.abc.MetaPathFinder):
     """Begins the recording as soon as ``torch`` is imported."""
 
-    def __init__(self, folder: str, root: str) -> None:
-        self._folder, self._root, self._begun = folder, root, time.perf_counter()
+    def __init__(self, folder: str, root: str, imports: _Imports) -> None:
+        self._folder, self._root, self._imports = folder, root, imports
+        self._begun_s = time.monotonic()
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -45,13 +79,15 @@ class _AfterTorch(importlib.abc.MetaPathFinder):
 
         def exec_module(module: ModuleType) -> None:
             execute(module)
-            _begin(self._folder, self._root, startup_s=time.perf_counter() - self._begun)
+            begun = time.perf_counter()
+            _begin(self._folder, self._root, self._begun_s, self._imports)
+            self._imports.seconds -= time.perf_counter() - begun  # ours, not the script's
 
         spec.loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec
 
 
-def _begin(folder: str, root: str, *, startup_s: float) -> None:
+def _begin(folder: str, root: str, begun_s: float, imports: _Imports) -> None:
     """Record until the interpreter ends; say why where that is not possible."""
     pid = os.getpid()
     try:
@@ -67,7 +103,9 @@ def _begin(folder: str, root: str, *, startup_s: float) -> None:
         if os.getpid() != pid:  # a process forked from this one
             return
         try:
-            _write(folder, pid, "profile", script.end(recording, startup_s=startup_s))
+            seconds = imports.seconds
+            _write(folder, pid, "profile", script.end(recording))
+            _write(folder, pid, "clock", json.dumps([begun_s, time.monotonic(), seconds]))
         except Exception as error:
             _write(folder, pid, "failed", f"{type(error).__name__}: {error}")
 
@@ -98,7 +136,9 @@ def install(folder: str, root: str) -> None:
     root : str
         Folder that holds the package of Ridgepoint.
     """
-    sys.meta_path.insert(0, _AfterTorch(folder, root))
+    imports = _Imports()
+    imports.watch()
+    sys.meta_path.insert(0, _AfterTorch(folder, root, imports))
     atexit.register(_say_what_was_imported, folder, os.getpid())
     # The user's own, which ours has hidden.
     sys.path[:] = [entry for entry in sys.path if entry != folder]

@@ -102,7 +102,8 @@ class Label:
         Text used where there is no room for the full one; empty: none is.
     where : str or None
         Placement; None: along a line, beside a mark, inside an area or a bar. A line's label may
-        also stand ``beside`` one of its places, tried from the last one on.
+        also stand ``beside`` one of its places, tried from the last one on; a mark's ``inside`` it
+        if it is large enough.
     rank : int
         Labels of lower rank are placed first; then those of lines, marks and areas in turn.
     is_bold : bool

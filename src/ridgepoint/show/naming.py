@@ -255,6 +255,10 @@ class Naming:
                 mark.label, text, self.room.place(boxes), mark.ink, size=self.sheet.small * 0.92
             )
         marker = self.sheet.marker * max(mark.size, 0.8)
+        if mark.label.where == "inside" and mark.edge is None and marker >= height:
+            middle = Box(centre=at, width=width, height=height)
+            if not any(middle.overlaps(label.box) for label in self.placed):
+                return self._take(mark.label, text, middle, mark.ink, is_on_bar=True)
         if mark.label.where == "right":
             end = at[0] if mark.x_interval is None else self._at((mark.x_interval[1], at[1]))[0]
             gap = 3 if mark.shape == "none" else marker * 0.75 + 2

@@ -104,7 +104,7 @@ class Sheet:
     ) -> None:
         """Write a text in the middle of a rectangle on the plane, turned with it.
 
-        It hides the lines that it lies on, by paper of a colour; None: it lies on something full.
+        It hides the lines that it lies on, by paper of a colour; None: it lies on a bar or a disc.
         """
         self.axes.text(
             box.centre[0] / self.width,
@@ -119,7 +119,7 @@ class Sheet:
             fontweight="bold" if is_bold else "normal",
             parse_math=False,
             linespacing=1.1,
-            zorder=3.5,
+            zorder=3.5 if paper else 5.2,
             bbox=paper
             and {"facecolor": paper, "edgecolor": "none", "pad": 0.1, "alpha": _PAPER_ALPHA},
         )

@@ -18,6 +18,7 @@ import {
   lead,
   MOST_CROSSED,
   meets,
+  overlaps,
   Room,
   type Segment,
 } from "./boxes";
@@ -40,6 +41,8 @@ export interface Placed {
   area: Ink | null;
   /** On which it lies. */
   bar: Bar | null;
+  /** Whether it lies within the mark that it names. */
+  isInside: boolean;
   /** Whether what it names is drawn weakly. */
   isFaint: boolean;
 }
@@ -149,7 +152,13 @@ export class Naming {
     more: Partial<Placed> = {},
   ): boolean {
     if (!found) return false;
-    const usual = { size: this.sizes.small, lead: null, bar: null, isFaint: false };
+    const usual = {
+      size: this.sizes.small,
+      lead: null,
+      bar: null,
+      isInside: false,
+      isFaint: false,
+    };
     const area = this.areaOf(found);
     this.placed.push({ text, box: found, ink, isBold: label.is_bold, area, ...usual, ...more });
     return true;
@@ -247,6 +256,12 @@ export class Naming {
       return this.take(label, text, this.room.place(boxes), mark.ink, { size: small * 0.92 });
     }
     const marker = this.sizes.marker * Math.max(mark.size, 0.8);
+    if (label.where === "inside" && mark.edge === null && marker >= height) {
+      const middle = box(point, width, height);
+      if (!this.placed.some((other) => overlaps(middle, other.box))) {
+        return this.take(label, text, middle, mark.ink, { isInside: true, isFaint });
+      }
+    }
     if (label.where === "right") {
       const end = mark.x_interval ? this.at([mark.x_interval[1], mark.at[1]])[0] : point[0];
       const gap = mark.shape === "none" ? 3 : marker * 0.75 + 2;

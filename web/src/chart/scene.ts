@@ -250,7 +250,7 @@ function labelItems(label: Placed, plane: Plane): Item[] {
     };
     if (label.box.angle !== 0) item.angle = round((-label.box.angle * 180) / Math.PI);
     if (label.isFaint) item.opacity = FAINT_TEXT;
-    if (!label.bar) item.halo = paper;
+    if (!label.bar && !label.isInside) item.halo = paper;
     items.push(item);
   });
   return items;

@@ -9,6 +9,7 @@ const KINDS: Record<PageRecord["kind"], string> = {
   machine: "Machine",
   cluster: "Cluster",
   timing: "Times",
+  operators: "Operators",
 };
 
 /** Returns the first lines of a page: its title, where and when it was measured, by what. */

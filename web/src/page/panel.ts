@@ -16,6 +16,7 @@ const KINDS: Record<Subject["kind"], string> = {
   rank: "Rank",
   machine: "Machine",
   case: "Case",
+  operator: "Operator",
 };
 
 /** Returns the panel of a view, which follows its selection. */

@@ -14,7 +14,7 @@ from ridgepoint.models.operators import OperatorAnalysis, OperatorGroup
 from ridgepoint.models.roofs import ridge_points, shown_roofs
 from ridgepoint.models.thresholds import ABOVE_ROOF
 from ridgepoint.show.axes import widened
-from ridgepoint.show.chart import Chart, Entry, Interval, Label, Mark
+from ridgepoint.show.chart import Chart, Edge, Entry, Interval, Label, Mark
 from ridgepoint.show.charts.roof_lines import (
     HEADROOM,
     intensity_axis,
@@ -34,11 +34,11 @@ from ridgepoint.show.operators_text import (
 from ridgepoint.show.words import machine_title, percent, printable, shown_cores, shown_intensity
 
 _MOST_NAMED = 8
-_LONGEST_NAME, _LONGEST_SHAPES = 22, 34
+_LONGEST_SHAPES = 34
 # Hundreds of operators that take no time would hide the others.
 _LEAST_SHARE = 0.001
 # A loss of ten numbers would push all others into a corner: it is drawn at the edge.
-_FRAMED_SHARE = 0.01
+_FRAMED_SHARE = 0.02
 # Diameters over that of a usual mark.
 _SMALLEST, _LARGEST = 0.35, 3.2
 
@@ -91,7 +91,8 @@ def operators_chart(analysis: OperatorAnalysis) -> Chart:
     named = sorted(longest[:_MOST_NAMED], key=lambda point: point.ink)
     # The largest first, so that none hides a smaller one.
     marks = [
-        _mark(point, y_limits, largest=longest[0], number=_number(point, named)) for point in points
+        _mark(point, (x_limits, y_limits), largest=longest[0], number=_number(point, named))
+        for point in points
     ]
     return Chart(
         title=printable(f"{profile.program} on {machine_title(machine)}"),
@@ -192,7 +193,7 @@ def _frame(
         point for point in points if point.group.share is None or point.group.share >= _FRAMED_SHARE
     ]
     return (
-        widened(x_limits, [point.intensity for point in points]),
+        widened(x_limits, [point.intensity for point in framed]),
         widened(y_limits, [*(p.rate for p in framed), *(peak * HEADROOM for peak in peaks)]),
     )
 
@@ -212,22 +213,31 @@ def _number(point: _Point, named: Sequence[_Point]) -> int | None:
     return next((at for at, each in enumerate(named, start=1) if each is point), None)
 
 
-def _mark(point: _Point, y_limits: Interval, *, largest: _Point, number: int | None) -> Mark:
+def _mark(
+    point: _Point, frame: tuple[Interval, Interval], *, largest: _Point, number: int | None
+) -> Mark:
     """Return a disc with an area by its share of the time; those in the key have a number."""
     group = point.group
-    is_inside = point.rate >= y_limits[0]
+    (left, right), (bottom, _) = frame
+    edge: Edge | None = (
+        "left"
+        if point.intensity < left
+        else "right"
+        if point.intensity > right
+        else "bottom"
+        if point.rate < bottom
+        else None
+    )
     share = (group.share or 0.0) / (largest.group.share or 1.0)
     return Mark(
-        at=(point.intensity, max(point.rate, y_limits[0])),
+        at=(min(max(point.intensity, left), right), max(point.rate, bottom)),
         ink=point.ink,
         face="pale" if point.is_timed else "hollow",
-        y_interval=_quartiles(group) if number is not None and is_inside else None,
+        y_interval=_quartiles(group) if number is not None and edge is None else None,
         size=max(_LARGEST * math.sqrt(share), _SMALLEST),
-        edge=None if is_inside else "bottom",
+        edge=edge,
         is_alarming=point.is_timed and (group.efficiency or 0.0) > ABOVE_ROOF,
-        label=None
-        if number is None
-        else Label(text=f"{number} {_cut(point.name, _LONGEST_NAME)}", rank=number),
+        label=None if number is None else Label(text=str(number), rank=number, where="inside"),
         glyph="" if number is None else str(number),
         name=f"{_cut(point.name, _LONGEST_SHAPES)} {_cut(_shapes(group), _LONGEST_SHAPES)}",
         summary=_summary(point),

@@ -15,6 +15,7 @@ from ridgepoint.demands.transformer.passes import Inference
 from ridgepoint.demands.transformer.training import TransformerStep
 
 torch = pytest.importorskip("torch")
+fake = pytest.importorskip("torch._subclasses.fake_tensor")
 pytestmark = pytest.mark.slow
 
 MODEL = Transformer(
@@ -130,12 +131,12 @@ def benchmark():
 
 
 @pytest.mark.parametrize(
-    ("batch", "tokens", "context", "most"), [(1, 512, 0, 1.25), (4, 1, 512, 1.02)]
+    ("batch", "tokens", "context", "most"), [(1, 512, 0, 1.3), (4, 1, 512, 1.02)]
 )
 def test_operators_that_torch_calls_ask_for_the_same(benchmark, batch, tokens, context, most):
     """Every operator by its own rule: a hair more work, and bytes of few more operators."""
     of = benchmark.MODELS["small"]
-    with torch.device("meta"), torch.inference_mode():
+    with fake.FakeTensorMode(), torch.inference_mode():  # calls as on a CPU, without data
         model = benchmark.Model(of).eval()
         caches = [
             torch.empty(batch, 2 * of.kv_head_count, tokens + context, of.head_size)

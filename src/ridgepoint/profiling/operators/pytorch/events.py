@@ -10,8 +10,8 @@ import torch
 from torch._C._profiler import ProfilerConfig, ProfilerState, _ExperimentalConfig
 from torch.autograd import _disable_profiler_legacy, _enable_profiler_legacy
 
-from ridgepoint.profiling.operators.events import Event
 from ridgepoint.profiling.operators.pytorch.compiled import Kernels, traced_call
+from ridgepoint.profiling.operators.pytorch.matching import Event
 
 
 def traced(run: Callable[[], object], device: torch.device) -> tuple[list[Event], float] | None:

@@ -13,10 +13,10 @@ from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.operators import OperatorProfile
 from ridgepoint.profiling.context import context_here
 from ridgepoint.profiling.operators.checking import checked
-from ridgepoint.profiling.operators.events import times_of
 from ridgepoint.profiling.operators.options import Options
 from ridgepoint.profiling.operators.pytorch.clock import processor_of
 from ridgepoint.profiling.operators.pytorch.events import traced
+from ridgepoint.profiling.operators.pytorch.matching import times_of
 from ridgepoint.profiling.operators.pytorch.program import Program
 from ridgepoint.profiling.operators.pytorch.recording import Recording
 from ridgepoint.profiling.operators.pytorch.survey import Survey

@@ -16,11 +16,11 @@ from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.operators import Call, Operator, Phase, Tensor
 from ridgepoint.core.units import format_si
 from ridgepoint.demands.operators import asked_of
-from ridgepoint.profiling.operators.events import Expected
 from ridgepoint.profiling.operators.pytorch.arrays import Arrays, Described, call_of
 from ridgepoint.profiling.operators.pytorch.clock import Clock, finish
 from ridgepoint.profiling.operators.pytorch.compiled import Kernels
 from ridgepoint.profiling.operators.pytorch.examples import Example
+from ridgepoint.profiling.operators.pytorch.matching import Expected
 from ridgepoint.profiling.operators.pytorch.modules import Place
 from ridgepoint.profiling.operators.pytorch.survey import Survey
 

@@ -1,4 +1,4 @@
-"""Match what a library's own profiler saw of a run with the calls that were recorded of another."""
+"""Match what PyTorch's profiler saw of a run with the calls that were recorded of another."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ridgepoint.profiling.operators.events import Event, Expected, times_of
+from ridgepoint.profiling.operators.pytorch.matching import Event, Expected, times_of
 
 
 def expected(*names):

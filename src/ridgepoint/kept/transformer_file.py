@@ -11,6 +11,7 @@ from ridgepoint.core.errors import InvalidDocument, reason_of
 from ridgepoint.core.faults import fault, shown
 from ridgepoint.core.toml import open_table
 from ridgepoint.demands.transformer import Transformer
+from ridgepoint.published.transformers import Dimensions
 
 _REMEDY = (
     "give layers, width, heads, feed_forward and vocabulary, and where they apply kv_heads, "
@@ -29,25 +30,6 @@ _KINDS: dict[str, dict[str, object]] = {
     "qwen3_moe": {"head_norms": True},
 }
 """Kinds of models whose config.json is understood, and what all of a kind have."""
-
-
-class _Dimensions(msgspec.Struct, forbid_unknown_fields=True):
-    layers: int
-    width: int
-    heads: int
-    feed_forward: int
-    vocabulary: int
-    kv_heads: int | None = None
-    head_width: int | None = None
-    gated: bool = True
-    experts: int = 1
-    active_experts: int = 1
-    biases: str = "none"
-    head_norms: bool = False
-    positions: int = 0
-    tied: bool = False
-    window: int | None = None
-    attention: str = "causal"
 
 
 class _Config(msgspec.Struct):
@@ -89,9 +71,9 @@ def read_transformer(path: Path) -> Transformer:
     if path.suffix.lower() == ".json":
         return _from_config(path)
     file = open_table(path, what="the transformer", remedy=_REMEDY)
-    found = file.take(_Dimensions)
+    found = file.take(Dimensions)
     try:
-        return Transformer(**msgspec.structs.asdict(found))
+        return found.model
     except ValueError as error:
         raise file.wrong(None, str(error), _REMEDY) from error
 

@@ -12,16 +12,8 @@ from ridgepoint.published.documents import published_name, read_shipped
 _FILE = files("ridgepoint") / "data" / "published" / "transformers.toml"
 
 
-class PublishedTransformer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Dimensions of a transformer, as for `ridgepoint.demands.transformer.Transformer`.
-
-    Parameters
-    ----------
-    weights : int
-        Number of parameters that is published.
-    source : str
-        Where the dimensions are stated.
-    """
+class Dimensions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Dimensions in a file, as for `ridgepoint.demands.transformer.Transformer`."""
 
     layers: int
     width: int
@@ -38,16 +30,33 @@ class PublishedTransformer(msgspec.Struct, frozen=True, forbid_unknown_fields=Tr
     positions: int = 0
     tied: bool = False
     window: int | None = None
-    weights: int
-    source: str
+    attention: str = "causal"
 
     @property
     def model(self) -> Transformer:
-        """The transformer of these dimensions."""
-        dimensions = msgspec.structs.asdict(self)
-        return Transformer(
-            **{key: value for key, value in dimensions.items() if key not in ("weights", "source")}
-        )
+        """The transformer of these dimensions.
+
+        Raises
+        ------
+        ValueError
+            If they do not fit together.
+        """
+        return Transformer(**{name: getattr(self, name) for name in Dimensions.__struct_fields__})
+
+
+class PublishedTransformer(Dimensions, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A transformer whose dimensions are published.
+
+    Parameters
+    ----------
+    weights : int
+        Number of parameters that is published.
+    source : str
+        Where the dimensions are stated.
+    """
+
+    weights: int
+    source: str
 
 
 class _Published(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -21,6 +21,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from types import ModuleType
+from typing import Any
 
 LIBRARIES = ("torch", "jax", "numpy")
 """Libraries of arrays that are worth naming where none of their operators was recorded."""
@@ -40,7 +41,7 @@ class _Imports:
         The interpreter looks this function up for each such module, whatever statement or function
         asks for it; where there is none, imports are not told apart.
         """
-        machinery = sys.modules.get("importlib._bootstrap")
+        machinery: Any = sys.modules.get("importlib._bootstrap")
         if hasattr(machinery, "_find_and_load"):
             machinery._find_and_load = self._timed(machinery._find_and_load)
 

@@ -255,6 +255,15 @@ def test_profiler_of_the_users_own_is_left_alone():
     assert len(own.function_events) > 0
 
 
+def test_pytorch_without_the_profiler_that_is_known_is_timed_from_python(monkeypatch):
+    """Its interface is not public, so that a version may be without it."""
+    monkeypatch.delattr("torch.autograd._enable_profiler_legacy")
+    profile = operators(nn.Linear(4, 4), torch.randn(2, 4), repetitions=3)
+
+    assert "calls-unmatched" in {c.code for c in profile.cautions}
+    assert all(o.time_s.n == 3 for o in profile.operators)
+
+
 def test_measurement_inside_of_another_is_refused():
     """It would be part of what the other one measures."""
     layer, x = nn.Linear(4, 4), torch.randn(2, 4)

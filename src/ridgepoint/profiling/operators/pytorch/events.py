@@ -7,8 +7,6 @@ from time import perf_counter
 from typing import Any
 
 import torch
-from torch._C._profiler import ProfilerConfig, ProfilerState, _ExperimentalConfig
-from torch.autograd import _disable_profiler_legacy, _enable_profiler_legacy
 
 from ridgepoint.profiling.operators.pytorch.compiled import Kernels, traced_call
 from ridgepoint.profiling.operators.pytorch.matching import Event
@@ -26,21 +24,12 @@ def traced(run: Callable[[], object], device: torch.device) -> tuple[list[Event]
     Returns
     -------
     tuple or None
-        None: another profiler is at work.
-
-    Notes
-    -----
-    PyTorch has two profilers. This is the older one: its records are pushes and pops, from which
-    nesting follows exactly, it knows shapes, and it prints nothing. Beginning and ending a record
-    take 0.2 to 0.5 us, of which those of calls inside of another are in its time.
+        None: another profiler is at work, or this PyTorch has none that is known here.
     """
-    if torch._C._autograd._profiler_enabled():
-        return None
     on_gpu = device.type == "cuda"
-    state = ProfilerState.CUDA if on_gpu else ProfilerState.CPU
-    _enable_profiler_legacy(
-        ProfilerConfig(state, True, False, False, False, False, _ExperimentalConfig())
-    )
+    end = _begin(on_gpu=on_gpu)
+    if end is None:
+        return None
     kernels = Kernels(traced_call)
     kernels.begin()
     try:
@@ -48,9 +37,33 @@ def traced(run: Callable[[], object], device: torch.device) -> tuple[list[Event]
         run()
         elapsed_s = perf_counter() - begun
     finally:
-        threads = _disable_profiler_legacy()
+        threads = end()
         kernels.end()
     return _in_order(threads, on_gpu=on_gpu), elapsed_s
+
+
+def _begin(*, on_gpu: bool) -> Callable[[], Any] | None:
+    """Begin a profiler, and return what ends it and gives its records of each thread; None: cannot.
+
+    PyTorch has two profilers. This is the older one: its records are pushes and pops, from which
+    nesting follows exactly, it knows shapes, and it prints nothing. Beginning and ending a record
+    take 0.2 to 0.5 us, of which those of calls inside of another are in its time. It is no public
+    interface, so that any version may be without it.
+    """
+    try:
+        from torch._C._profiler import ProfilerConfig, ProfilerState, _ExperimentalConfig
+        from torch.autograd import _disable_profiler_legacy, _enable_profiler_legacy
+
+        if torch._C._autograd._profiler_enabled():
+            return None
+        state = ProfilerState.CUDA if on_gpu else ProfilerState.CPU
+        _enable_profiler_legacy(
+            ProfilerConfig(state, True, False, False, False, False, _ExperimentalConfig())
+        )
+    except (AttributeError, ImportError, TypeError):
+        return None
+    end: Callable[[], Any] = _disable_profiler_legacy
+    return end
 
 
 class _Open:

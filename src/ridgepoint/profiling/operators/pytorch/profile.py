@@ -28,8 +28,8 @@ from ridgepoint.profiling.operators.repeating import (
 
 _UNMATCHED = Caution(
     "calls-unmatched",
-    "PyTorch's profiler was in use, or saw other calls than were recorded, or in another order, so "
-    "that operators were timed around their calls from Python",
+    "PyTorch's profiler was in use, or is none that is known here, or saw other calls than were "
+    "recorded, or in another order, so that operators were timed around their calls from Python",
     "end other profilers; give the program the same data and state every time, if its work changes",
 )
 

@@ -33,7 +33,7 @@ def groups() -> dict[str, list[str]]:
 def write(folder: Path) -> None:
     """Write a page for each group, and one that lists them."""
     of_groups = groups()
-    names = {title: f"api_{title.split()[0]}" for title in of_groups}
+    names = {title: "api_" + title.replace(" ", "_") for title in of_groups}
     for title, members in of_groups.items():
         heading = f"{title[:1].upper()}{title[1:]}"
         parts = [heading, "=" * len(heading), "", ".. currentmodule:: ridgepoint", ""]

@@ -244,6 +244,7 @@ def test_program_whose_work_changes_is_timed_from_python_and_says_so():
     assert all(o.time_s is None for o in profile.operators if o.name == "aten.exp")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::UserWarning")
 def test_profiler_of_the_users_own_is_left_alone():
     """Operators are timed from Python then, which is said."""

@@ -193,7 +193,7 @@ def test_a_recorded_transformer_agrees_with_one_by_its_dimensions(batch):
     ("arguments", "message"),
     [
         ({"batch": None}, "batch must say"),
-        ({"batch": 0}, "a batch must be a whole number > 0, got 0"),
+        ({"batch": 0}, "batch must be a whole number > 0, got 0"),
         ({"batch": 1, "gradient_bytes": None}, "give gradient_bytes"),
         ({"batch": 1, "gradient_bytes": float("nan")}, "must be finite"),
         ({"batch": 1, "memory": "l2"}, "memory must be one of operators, outer"),

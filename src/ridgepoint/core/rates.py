@@ -14,6 +14,7 @@ from ridgepoint.core.errors import UnknownCeiling
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Ceiling, Host, Machine
 from ridgepoint.core.resources import resource_named
+from ridgepoint.core.whole_numbers import require_whole
 
 Network = Literal["shared", "parallel"]
 """``shared``: one link carries what all nodes exchange. ``parallel``: each node has a link of its
@@ -158,8 +159,7 @@ def ideal_machine(
     >>> ideal_machine(core_rate=5e8, cores=128).rate("fp64", cores=20)
     10000000000.0
     """
-    if cores < 1 or int(cores) != cores:
-        raise ValueError(f"cores must be a whole number > 0, got {cores!r}")
+    require_whole(cores=cores)
     wanted = [(work, threads, core_rate * threads) for threads in sorted({1, int(cores)})]
     for resource, rate in (("dram", memory_bytes_per_s), ("network", link_bytes_per_s)):
         if rate is not None:

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.whole_numbers import require_whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,10 +34,7 @@ class Run:
     size: float | None = None
 
     def __post_init__(self) -> None:
-        for name in ("cores", "nodes"):
-            value = getattr(self, name)
-            if value < 1 or value != int(value):
-                raise ValueError(f"{name} must be a whole number > 0, got {value!r}")
+        require_whole(cores=self.cores, nodes=self.nodes)
         if min(self.time_s.samples) <= 0:
             raise ValueError(f"time_s must be > 0, got {min(self.time_s.samples)!r}")
         if self.size is not None and not (math.isfinite(self.size) and self.size > 0):

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from ridgepoint.core.amounts import Array
 from ridgepoint.core.demand import Demand
+from ridgepoint.core.whole_numbers import require_whole
 from ridgepoint.demands.training import CONVENTIONS, ELEMENT_BYTES, TrainingStep
 
 INTERACTIONS = {
@@ -104,10 +105,7 @@ class RecommendationModel:
     interaction: str = "dot"
 
     def __post_init__(self) -> None:
-        for name in ("tables", "columns", "lookups"):
-            value = getattr(self, name)
-            if value < 1 or int(value) != value:
-                raise ValueError(f"{name} must be a whole number > 0, got {value!r}")
+        require_whole(tables=self.tables, columns=self.columns, lookups=self.lookups)
         if self.interaction not in INTERACTIONS:
             known = ", ".join(INTERACTIONS)
             raise ValueError(f"interaction must be one of {known}, got {self.interaction!r}")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from ridgepoint.core.operators import Operator, OperatorProfile
+from ridgepoint.core.whole_numbers import require_whole
 from ridgepoint.demands.training import all_reduce_bytes
 
 _VIEW = "view"
@@ -53,9 +54,7 @@ class Division:
     algorithm: str = "ring"
 
     def __post_init__(self) -> None:
-        devices = self.devices
-        if isinstance(devices, bool) or not devices >= 1 or devices != int(devices):
-            raise ValueError(f"devices must be a whole number > 0, got {devices!r}")
+        require_whole(devices=self.devices)
 
     def share(self, module: str) -> float:
         """Return the share of a module's operators that one device has."""

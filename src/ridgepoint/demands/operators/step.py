@@ -17,6 +17,7 @@ from ridgepoint.core.demand import Demand
 from ridgepoint.core.operators import OperatorProfile
 from ridgepoint.core.presenting import amount as counted
 from ridgepoint.core.resources import RESOURCES
+from ridgepoint.core.whole_numbers import require_whole
 from ridgepoint.demands.operators.division import UNDIVIDED, Division
 from ridgepoint.demands.training import ALL_REDUCES, TrainingStep, all_reduce_bytes
 
@@ -216,8 +217,7 @@ def _by_batch(
     if not profiles:
         raise ValueError("profiles must hold at least one")
     for size in profiles:
-        if isinstance(size, bool) or size < 1 or int(size) != size:
-            raise ValueError(f"a batch must be a whole number > 0, got {size!r}")
+        require_whole(batch=size)
     return dict(profiles)
 
 

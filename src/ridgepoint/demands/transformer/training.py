@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ridgepoint.core.demand import Demand
+from ridgepoint.core.whole_numbers import require_whole
 from ridgepoint.demands.training import TrainingStep, all_reduce_bytes
 from ridgepoint.demands.transformer import Transformer
 from ridgepoint.demands.transformer.passes import Inference
@@ -89,12 +90,7 @@ class TransformerStep:
     optimizer: str = "none"
 
     def __post_init__(self) -> None:
-        if (
-            isinstance(self.sequence, bool)
-            or self.sequence < 1
-            or int(self.sequence) != self.sequence
-        ):
-            raise ValueError(f"sequence must be a whole number > 0, got {self.sequence!r}")
+        require_whole(sequence=self.sequence)
         if self.optimizer not in OPTIMIZERS:
             known = ", ".join(OPTIMIZERS)
             raise ValueError(f"optimizer must be one of {known}, got {self.optimizer!r}")

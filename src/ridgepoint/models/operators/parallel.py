@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.operators import OperatorProfile
+from ridgepoint.core.whole_numbers import require_whole
 from ridgepoint.demands.operators.division import UNDIVIDED, Division
 from ridgepoint.demands.training import all_reduce_bytes
 from ridgepoint.models.operators.cuts import Unit, least_s, links_of, stages_of, units_of
@@ -69,7 +70,7 @@ def parallel_step(
     .. [1] D. Narayanan et al., "Efficient large-scale language model training on GPU clusters using
        Megatron-LM", :arxiv:`2104.04473`, Section 2: the bubble (p - 1) / m.
     """
-    _require_sense(data=data, stages=stages, micro_batches=micro_batches, depth=depth)
+    require_whole(data=data, stages=stages, micro_batches=micro_batches, depth=depth)
     _require_overlap(overlap)
     division.require_modules(profile)
     return _Plan(
@@ -121,7 +122,7 @@ def parallel_plans(
     ValueError, UnknownCeiling
         As for `parallel_step`; also if there is no way.
     """
-    _require_sense(
+    require_whole(
         devices=devices, micro_batches=micro_batches, most_divided=most_divided, depth=depth
     )
     _require_overlap(overlap)
@@ -203,12 +204,6 @@ def _require_overlap(overlap: str) -> None:
 
 def _divisors(number: int) -> list[int]:
     return [one for one in range(1, number + 1) if number % one == 0]
-
-
-def _require_sense(**numbers: int) -> None:
-    for name, value in numbers.items():
-        if isinstance(value, bool) or not value >= 1 or value != int(value):
-            raise ValueError(f"{name} must be a whole number > 0, got {value!r}")
 
 
 def _optimizer_s(profile: OperatorProfile, machine: Machine, share: float) -> float:

@@ -10,6 +10,7 @@ from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.operators import Operator, OperatorProfile
 from ridgepoint.core.presenting import amount
 from ridgepoint.core.resources import RESOURCES
+from ridgepoint.core.whole_numbers import require_whole
 from ridgepoint.models.operators.least import in_unit
 from ridgepoint.models.operators.placed import summed_s
 from ridgepoint.models.pipeline import Pipeline, Stage
@@ -50,8 +51,7 @@ def operator_stages(
     """
     if by not in WAYS:
         raise ValueError(f"by must be one of {', '.join(WAYS)}, got {by!r}")
-    if isinstance(depth, bool) or depth < 1 or depth != int(depth):
-        raise ValueError(f"depth must be a whole number > 0, got {depth!r}")
+    require_whole(depth=depth)
     unit = _unit(profile)
     parts: dict[str, _Part] = {}
     left_out: list[Estimate] = []

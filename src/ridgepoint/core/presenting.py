@@ -9,7 +9,7 @@ registered with IPython, since they work in every notebook, and in a script too.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -173,6 +173,19 @@ def quoted(text: str) -> str:
     "'./prog'"
     """
     return repr(text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…")
+
+
+def first_of(names: Iterable[str], most: int) -> str:
+    """Return a few names, and how many others there are.
+
+    Examples
+    --------
+    >>> first_of(["add", "mul", "exp"], 2)
+    'add, mul and 1 more'
+    """
+    every = list(names)
+    more = len(every) - most
+    return ", ".join(every[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def amount(n: int, what: str) -> str:

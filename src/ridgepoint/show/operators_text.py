@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ridgepoint.core.demand import Demand
 from ridgepoint.core.operators import Call, OperatorProfile, Phase, Tensor
-from ridgepoint.core.presenting import amount
+from ridgepoint.core.presenting import amount, first_of
 from ridgepoint.core.resources import RESOURCES
 from ridgepoint.core.units import format_si
 from ridgepoint.models.operators import OperatorAnalysis, OperatorGroup
@@ -67,9 +67,7 @@ def shown_shapes(call: Call) -> str:
     """
     arrays = call.inputs or call.outputs
     types = {array.dtype for array in arrays}
-    shown = [_shape(array, with_type=len(types) > 1) for array in arrays[:_MOST_TENSORS]]
-    more = len(arrays) - len(shown)
-    return ", ".join(shown) + (f" and {more} more" if more else "")
+    return first_of((_shape(one, with_type=len(types) > 1) for one in arrays), _MOST_TENSORS)
 
 
 def described(array: Tensor) -> str:

@@ -8,6 +8,7 @@ from typing import Literal
 
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.operators import CheckedCall, Operator
+from ridgepoint.core.presenting import first_of
 from ridgepoint.core.resources import PRECISIONS
 
 Verdict = Literal["agrees", "more", "less", "unknown"]
@@ -229,9 +230,7 @@ def _of_each(found: Iterable[Agreement], in_words: Callable[[Agreement], str]) -
 
 def _listed(words: Iterable[str]) -> str:
     """Return the first of several different things, and how many more there are."""
-    several = list(dict.fromkeys(words))
-    more = len(several) - _MOST_NAMED
-    return ", ".join(several[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return first_of(dict.fromkeys(words), _MOST_NAMED)
 
 
 def _work_in_words(one: Agreement) -> str:

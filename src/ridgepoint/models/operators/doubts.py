@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.machine import Machine
-from ridgepoint.core.presenting import amount
+from ridgepoint.core.presenting import amount, first_of
 from ridgepoint.core.resources import RESOURCES
 from ridgepoint.models.operators.least import least_demand
 from ridgepoint.models.operators.placed import ABOVE, OperatorGroup, PlacedOperator, asks_nothing
@@ -82,7 +82,7 @@ def _unknown(analysis: OperatorAnalysis) -> Iterator[Caution]:
     yield Caution(
         UNKNOWN_OPERATORS,
         f"{how_much} {amount(sum(one.operator.calls for one in unknown), 'call')} of unknown "
-        f"demand ({_some(reasons)})",
+        f"demand ({first_of(reasons, _MOST_NAMED)})",
         "the bound holds without them and may be too low",
         effect=share if is_timed else None,
         on="time",
@@ -101,7 +101,8 @@ def _untimed(analysis: OperatorAnalysis) -> Iterator[Caution]:
         names = dict.fromkeys(one.operator.name for one in untimed)
         yield Caution(
             "untimed-operators",
-            f"{amount(len(untimed), 'operator')} could not be timed ({_some(names)})",
+            f"{amount(len(untimed), 'operator')} could not be timed "
+            f"({first_of(names, _MOST_NAMED)})",
             "shares of the time leave them out",
         )
 
@@ -135,7 +136,7 @@ def _left_out(analysis: OperatorAnalysis) -> Iterator[Caution]:
         yield Caution(
             "no-ceiling",
             f"{machine.name} has no {name} ceiling: that part of "
-            f"{amount(len(operators), 'operator')} is left out ({_some(names_of)})",
+            f"{amount(len(operators), 'operator')} is left out ({first_of(names_of, _MOST_NAMED)})",
             "the bound still holds, but may be too low",
         )
 
@@ -157,7 +158,7 @@ def _above(analysis: OperatorAnalysis) -> Iterator[Caution]:
         yield Caution(
             "above-roof",
             f"{amount(len(above), 'operator')} {'is' if len(above) == 1 else 'are'} faster than "
-            f"the roof allows ({_some(shown)}; "
+            f"the roof allows ({first_of(shown, _MOST_NAMED)}; "
             f"{sum(group.share or 0.0 for group in above):.1%} of the time)",
             "the library needs less than the rule says (another algorithm, such as Winograd's, "
             "another precision inside, or arrays that a cache still held), or a ceiling is too "
@@ -180,14 +181,7 @@ def _functions(analysis: OperatorAnalysis) -> Iterator[Caution]:
         yield Caution(
             "functions",
             f"{share:.0%} of the operators' time is in operators that evaluate exp, erf and the "
-            f"like ({_some(names)}), whose work depends on the library and is in no bound",
+            f"like ({first_of(names, _MOST_NAMED)}), whose work depends on the library and is in "
+            "no bound",
             "these operators may be nearer to what is possible than their roofs say",
         )
-
-
-def _some(names: Iterable[str]) -> str:
-    """Return a few names, and how many others there are."""
-    every = list(names)
-    more = len(every) - _MOST_NAMED
-    shown = ", ".join(every[:_MOST_NAMED])
-    return f"{shown} and {more} more" if more > 0 else shown

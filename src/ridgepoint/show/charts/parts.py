@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from ridgepoint.core.presenting import first_of
 from ridgepoint.models.analysis import Analysis
 from ridgepoint.models.one_bandwidth import bytes_of
 from ridgepoint.models.points import PartPoint, part_point, says_nothing
@@ -113,8 +114,8 @@ def _functions(whole: Subject, clock_hz: float | None) -> ShownParts:
         return shown
     several = "s" if len(uncertain) > 1 else ""
     note = (
-        f"no point for function{several} {_listed(uncertain)}: the time is not known to "
-        f"{percent(CERTAIN)}; ask for more runs, or give the program more to do"
+        f"no point for function{several} {first_of(uncertain, _MOST_NAMED)}: the time is not known "
+        f"to {percent(CERTAIN)}; ask for more runs, or give the program more to do"
     )
     return replace(shown, notes=(*shown.notes, note))
 
@@ -182,7 +183,7 @@ def _absences(kind: Kind, missing: Sequence[Subject]) -> tuple[str, ...]:
     for part in missing:
         names.setdefault(_reason(part), []).append(part.name)
     return tuple(
-        f"no point for {kind}{'s' if len(of) > 1 else ''} {_listed(of)}: {reason}"
+        f"no point for {kind}{'s' if len(of) > 1 else ''} {first_of(of, _MOST_NAMED)}: {reason}"
         for reason, of in names.items()
     )
 
@@ -197,9 +198,3 @@ def _reason(part: Subject) -> str:
     if moved == 0:
         return "its time is unknown, and it moved no bytes at DRAM"
     return "its time and its limit are unknown"
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Return the first names, and how many more there are."""
-    more = len(names) - _MOST_NAMED
-    return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

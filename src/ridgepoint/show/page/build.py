@@ -8,6 +8,7 @@ import ridgepoint
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measured_cluster import MeasuredCluster
 from ridgepoint.core.measurement import Measurement, Timing
+from ridgepoint.core.presenting import first_of
 from ridgepoint.models.analysis import Analysis, analyse
 from ridgepoint.models.operators import OperatorAnalysis
 from ridgepoint.models.work import Metric, hardly_any
@@ -44,9 +45,7 @@ def page_of(
 
 
 def _title(records: Sequence[ShownRecord], views: Sequence[View]) -> str:
-    names = [record.name for record in records[:3]] or [view.title for view in views[:1]]
-    more = len(records) - len(names)
-    return ", ".join(names) + (f" and {more} more" if more > 0 else "")
+    return first_of([record.name for record in records] or [view.title for view in views[:1]], 3)
 
 
 def _views(records: Sequence[ShownRecord]) -> Iterator[View]:

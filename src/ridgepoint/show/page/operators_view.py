@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
-from ridgepoint.core.presenting import amount
+from ridgepoint.core.presenting import amount, first_of
 from ridgepoint.core.table import Table as DataTable
 from ridgepoint.core.units import format_si
 from ridgepoint.models.operators import OperatorAnalysis, OperatorGroup
@@ -34,6 +34,7 @@ from ridgepoint.show.words import (
 )
 
 _METHOD = "docs/operators.md"
+_MOST_NAMED = 6
 
 
 def operator_views(
@@ -178,9 +179,9 @@ def _rule(group: OperatorGroup) -> Iterator[Fact]:
     if asked.unknown:
         yield Fact(key="why", name="unknown", text=printable(asked.unknown), source=_METHOD)
     modules = [placed.operator.module or "the outermost" for placed in group.operators]
-    yield Fact(key="modules", name="called by", text=printable(_listed(modules)), source=_METHOD)
-
-
-def _listed(names: Sequence[str], *, most: int = 6) -> str:
-    more = len(names) - most
-    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+    yield Fact(
+        key="modules",
+        name="called by",
+        text=printable(first_of(modules, _MOST_NAMED)),
+        source=_METHOD,
+    )

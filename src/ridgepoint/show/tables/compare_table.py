@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ridgepoint.core.presenting import amount
+from ridgepoint.core.presenting import amount, first_of
 from ridgepoint.models.comparing.parts import OWN, Part, PartChange, PartChanges
 from ridgepoint.models.comparing.programs import Program, ProgramComparison, shown_quantities
 from ridgepoint.models.comparing.quantities import INSTRUCTIONS, NETWORK, RUNTIME, WORK
@@ -221,9 +221,7 @@ def rest_lines(
         yield f"{amount(small, kind)} {verb} by less than {percent(threshold)} of the program"
     for program, side in zip(sides, (changes.only_before, changes.only_after), strict=True):
         if side:
-            names = ", ".join(part_name(part) for part in side[:_MOST_NAMED])
-            more = len(side) - _MOST_NAMED
-            yield f"{kind}s only in {program}: {names}{f' and {more} more' if more > 0 else ''}"
+            yield f"{kind}s only in {program}: {first_of(map(part_name, side), _MOST_NAMED)}"
     if changes.ambiguous:
         names = ", ".join(map(printable, changes.ambiguous[:_MOST_NAMED]))
         yield f"not matched, since a program has several of the name: {names}"

@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ridgepoint.core.caution import Caution
+from ridgepoint.core.presenting import first_of
 from ridgepoint.show.words import printable
 from ridgepoint.suites.study import Study
 
@@ -119,11 +120,8 @@ def _cut(name: str) -> str:
 
 def _short_list(match: re.Match[str]) -> str:
     """Return a list of paths by their names; of many the first, and how many more."""
-    names = list(dict.fromkeys(_cut(PurePath(path).name) for path in match[0].split(", ")))
-    more = len(names) - _MOST_FILES
-    if more <= 0:
-        return ", ".join(names)
-    return f"{', '.join(names[:_MOST_FILES])} and {more} more"
+    names = dict.fromkeys(_cut(PurePath(path).name) for path in match[0].split(", "))
+    return first_of(names, _MOST_FILES)
 
 
 def one_of_each_kind(cautions: Sequence[Caution]) -> list[Caution]:

@@ -11,6 +11,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from ridgepoint.core.machine import Machine
+from ridgepoint.core.presenting import first_of
 from ridgepoint.demands.training import Step
 from ridgepoint.models.ridgeline import PAPER, Ridgeline
 from ridgepoint.models.ridgeline.placed import REGIONS, Region
@@ -212,9 +213,7 @@ def _as_fast(machines: Sequence[Machine], chosen: Sequence[int]) -> str:
 
 def _named(machines: Sequence[Machine], chosen: Sequence[int]) -> str:
     """Return the names of some machines; of many the first, and how many more."""
-    names = [printable(machines[index].name) for index in chosen]
-    more = len(names) - _MOST_NAMES
-    return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+    return first_of([printable(machines[index].name) for index in chosen], _MOST_NAMES)
 
 
 def _parts(ridgeline: Ridgeline, trajectory: Trajectory) -> RenderableType | None:

@@ -10,6 +10,7 @@ import pytest
 from operator_inputs import MLP
 
 from ridgepoint.profiling.operators import script
+from ridgepoint.profiling.operators.script import inside
 
 _MODEL = """
 import sys
@@ -177,6 +178,18 @@ def test_the_users_own_sitecustomize_and_path_are_kept(tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "aten.add" in done.stdout
+
+
+def test_an_interpreter_without_a_sitecustomize_says_nothing(tmp_path):
+    """Ours must still be there when the import of it ends."""
+    hook = script._HOOK.format(file=inside.__file__, folder=str(tmp_path), root=str(tmp_path))
+    (tmp_path / "sitecustomize.py").write_text(hook, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", "print(1)"], env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (0, "1\n", "")
+    assert len(list(tmp_path.glob("*.imported"))) == 1
 
 
 _PROFILE = """

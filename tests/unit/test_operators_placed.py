@@ -281,3 +281,20 @@ def test_shares_add_up_and_everything_can_be_said(operators, run_s, elsewhere, i
     assert all(analysis.verdict)
     assert all(str(caution) for caution in analysis.doubts)
     assert all(step.gain is None or step.gain >= 1.2 for step in analysis.advice)
+
+
+def test_advice_on_random_numbers_is_to_draw_fewer():
+    """Another layout makes no generator faster."""
+    asks = asked(read=0.0, write=1e6, kind="random", functions=250e3)
+    drawn = operator(asks, name="aten.normal_", time_s=1.0)
+    slow = analyse_operators(profile_of(drawn, run_s=1.0), MACHINE)
+    (advice,) = [step for step in slow.advice if step.code == "slow-operator"]
+    assert "draw fewer numbers" in advice.what
+    assert advice.seen.endswith("without 250 k random numbers")
+
+
+def test_what_is_outside_is_of_the_shorter_runs():
+    """Start and operators were timed in the recorded ones; the plain ones met a busy machine."""
+    runs = {"run_s": 10.0, "attached_s": 7.5, "startup_s": 6.0}
+    script = profile_of(operator(asked(1.0), time_s=1.0), **runs)
+    assert analyse_operators(script, MACHINE).outside_s == pytest.approx(0.5)

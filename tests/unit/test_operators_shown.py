@@ -23,6 +23,7 @@ from operator_inputs import (
 from rich.console import Console
 
 from ridgepoint.core.documents import decode, encode, render
+from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.operators import CheckedCall, OperatorProfile
 from ridgepoint.models.operators import analyse_operators
 from ridgepoint.models.operators.shown import modules_shown
@@ -314,7 +315,16 @@ def test_notebook_and_python_show_the_same():
 
 def test_start_up_of_a_script_is_not_outside_of_its_operators():
     """Of 10 s, 6 are imports and 3 are in operators: 1 s is left for Python."""
-    script = replace(profile(linear("a", time_s=(3.0,)), timed=(10.0,) * 3), startup_s=6.0)
+    script = profile(linear("a", time_s=(3.0,)), timed=(10.0,) * 3)
+    script = replace(script, startup_s=6.0, attached_s=Estimate([12.0]))
     lines = printed(script)
     assert any(line.startswith("   start, end") and "6 s, 60 % of a run" in line for line in lines)
     assert any(line.startswith("   outside") and "1 s, 10 % of a run" in line for line in lines)
+
+
+def test_a_start_that_took_longer_than_a_plain_run_is_no_share_of_it():
+    """It was timed in runs of its own, on a machine that others use."""
+    script = replace(profile(linear("a", time_s=(3.0,)), timed=(10.0,) * 3), startup_s=11.0)
+    lines = printed(script)
+    assert any(line.startswith("   start, end    11 s: imports") for line in lines)
+    assert any("start, operators and end took longer, in other runs" in line for line in lines)

@@ -44,3 +44,12 @@ def test_cautions_of_all_runs_are_kept_once():
     noisy = Caution("noisy", "it was", "wait")
     runs = [profile(view(time_s=(1.0,)), cautions=(noisy,)) for _ in range(3)]
     assert joined(runs).cautions == (noisy,)
+
+
+def test_of_cautions_that_differ_in_a_number_the_gravest_is_kept():
+    """A script of ten runs is not doubted ten times."""
+    runs = [
+        profile(view(time_s=(1.0,)), cautions=(Caution("slow", f"by {share}", "wait", share),))
+        for share in (0.1, 0.3, 0.2)
+    ]
+    assert [one.seen for one in joined(runs).cautions] == ["by 0.3"]

@@ -141,14 +141,16 @@ class OperatorAnalysis(Presentable):
     def outside_s(self) -> float | None:
         """Seconds of a run that no operator takes: Python, waiting, and calling; None: unknown.
 
-        Imports, start and end of a script are not among them. Of runs with nothing attached, if
-        there are any; recording operators makes them seem longer, so that this is the least.
+        Imports, start and end of a script are not among them. Recording operators makes them seem
+        longer, so that this is the least. Of runs with nothing attached; of the recorded ones, in
+        which start and operators were timed, where these were shorter: their machine was less busy.
         """
         timed, inside = self.profile.timed, self.whole.time_s
-        whole = self.profile.attached_s if timed is None else timed.runtime_s
-        if whole is None or inside is None:
+        runs = (self.profile.attached_s, None if timed is None else timed.runtime_s)
+        known = [runtime_s.median for runtime_s in runs if runtime_s is not None]
+        if not known or inside is None:
             return None
-        return max(whole.median - (self.profile.startup_s or 0.0) - inside.median, 0.0)
+        return max(min(known) - (self.profile.startup_s or 0.0) - inside.median, 0.0)
 
     @cached_property
     def runs_s(self) -> tuple[float, ...]:

@@ -99,6 +99,17 @@ def _fusion(analysis: OperatorAnalysis) -> Iterator[Advice]:
     )
 
 
+_FASTER = (
+    "try another layout or contiguous arrays, larger arrays, another number of threads or another "
+    "library; measure one call by itself to see what holds it back"
+)
+_INSTEAD = {
+    "random": "draw fewer numbers: a model whose weights are read from a file need not be "
+    "initialised before (in PyTorch: torch.nn.utils.skip_init, or the device 'meta')",
+}
+"""What helps operators of a kind of which being slow is not the reason."""
+
+
 def _slow(analysis: OperatorAnalysis) -> Iterator[Advice]:
     """Yield the operators that take much longer than their roofs allow."""
     for group in grouped(analysis.operators, lambda one: one.operator.name):
@@ -109,8 +120,7 @@ def _slow(analysis: OperatorAnalysis) -> Iterator[Advice]:
                 code="slow-operator",
                 about=group.name,
                 seen=_slowness(group, slow),
-                what="try another layout or contiguous arrays, larger arrays, another number of "
-                "threads or another library; measure one call by itself to see what holds it back",
+                what=_INSTEAD.get(group.operators[0].operator.asked.kind, _FASTER),
                 gain=_gain(analysis, excess_s),
             )
 
@@ -120,7 +130,9 @@ def _slowness(group: OperatorGroup, slow: list[PlacedOperator]) -> str:
     least_s = sum(float(one.bound.time_s) for one in slow if one.bound is not None)
     calls = sum(one.operator.calls for one in slow)
     functions = sum(one.operator.asked.functions * one.operator.calls for one in slow)
-    without = f", without {format_si(functions, '', digits=2)} evaluations of exp and the like"
+    drawn = group.operators[0].operator.asked.kind == "random"
+    evaluated = "random numbers" if drawn else "evaluations of exp and the like"
+    without = f", without {format_si(functions, '', digits=2)} {evaluated}"
     return (
         f"{amount(calls, 'call')} of {group.name} took {format_si(time_s, 's', digits=2)}; their "
         f"roofs explain {format_si(least_s, 's', digits=2)}{without if functions else ''}"

@@ -156,14 +156,18 @@ def _outside(analysis: OperatorAnalysis) -> str:
     if timed is None or outside_s is None:
         return UNKNOWN
     if outside_s == 0:
-        return "unknown: timed one by one, the operators take longer than a plain run"
+        if analysis.profile.startup_s is None:
+            return f"{UNKNOWN}: timed one by one, the operators take longer than a plain run"
+        return f"{UNKNOWN}: start, operators and end took longer, in other runs, than a plain run"
     seconds, share = format_si(outside_s, "s", digits=3), _share_of_run(analysis, outside_s)
     return f"{seconds}{share}: Python, calling operators, all that is no operator"
 
 
 def _share_of_run(analysis: OperatorAnalysis, seconds: float) -> str:
     timed = analysis.profile.timed
-    return "" if timed is None else f", {percent(seconds / timed.runtime_s.median)} of a run"
+    if timed is None or seconds > timed.runtime_s.median:  # of other runs, which took longer
+        return ""
+    return f", {percent(seconds / timed.runtime_s.median)} of a run"
 
 
 def _but(whole: OperatorGroup) -> str:

@@ -86,12 +86,12 @@ def _times(
     found: list[float | None] = []
     at = begin
     while at < end and len(found) < len(expected):
-        event, left = events[at], expected[len(found) :]
-        own = _views_before(left, event)
+        event = events[at]
+        own = _views_before(expected, len(found), event)
         if own is not None:
             found += [None] * own
             found.append(event.elapsed_s)
-        elif (inside := _inside(left, events, at)) is not None:
+        elif (inside := _inside(expected, len(found), events, at)) is not None:
             found += inside
             found.append(event.elapsed_s - sum(time_s or 0.0 for time_s in inside))
         else:
@@ -103,24 +103,24 @@ def _times(
     return found + [None] * (len(expected) - len(found))
 
 
-def _views_before(expected: Sequence[Expected], event: Event) -> int | None:
+def _views_before(expected: Sequence[Expected], first: int, event: Event) -> int | None:
     """Return the number of views to leave out until an event is the next call; None: it is not."""
-    for at, one in enumerate(expected):
-        if _is(one, event):
-            return at
-        if not one.is_view:
+    for at in range(first, len(expected)):
+        if _is(expected[at], event):
+            return at - first
+        if not expected[at].is_view:
             return None
     return None
 
 
 def _inside(
-    expected: Sequence[Expected], events: Sequence[Event], at: int
+    expected: Sequence[Expected], first: int, events: Sequence[Event], at: int
 ) -> list[float | None] | None:
     """Return the times of the calls before one that is this event, if they are all inside of it."""
     event = events[at]
-    for count, one in enumerate(expected[:_MOST_INSIDE]):
-        if count and _is(one, event):
-            return _times(expected[:count], events, at + 1, event.after)
+    for last in range(first + 1, min(first + _MOST_INSIDE, len(expected))):
+        if _is(expected[last], event):
+            return _times(expected[first:last], events, at + 1, event.after)
     return None
 
 

@@ -143,6 +143,8 @@ def install(folder: str, root: str) -> None:
     atexit.register(_say_what_was_imported, folder, os.getpid())
     # The user's own, which ours has hidden.
     sys.path[:] = [entry for entry in sys.path if entry != folder]
-    sys.modules.pop("sitecustomize", None)
+    ours = sys.modules.pop("sitecustomize", None)
     with contextlib.suppress(ImportError):
         importlib.import_module("sitecustomize")
+    if ours is not None:  # the interpreter is importing it, and says so where it is gone
+        sys.modules.setdefault("sitecustomize", ours)

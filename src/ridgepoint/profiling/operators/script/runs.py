@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 
 from ridgepoint.core.caution import Caution
@@ -28,12 +28,22 @@ def joined(runs: Sequence[OperatorProfile]) -> OperatorProfile:
     every = dict.fromkeys(key for operators in found for key in operators)
     operators = [_together([run.get(key) for run in found]) for key in every]
     varying = sum(not _is_steady([run.get(key) for run in found]) for key in every)
-    cautions = dict.fromkeys(caution for run in runs for caution in run.cautions)
+    cautions = _gravest(caution for run in runs for caution in run.cautions)
     return replace(
         runs[0],
         operators=tuple(operators),
         cautions=(*cautions, *([_varies(varying, len(every), len(runs))] if varying else [])),
     )
+
+
+def _gravest(cautions: Iterable[Caution]) -> Iterable[Caution]:
+    """Return one caution of each kind: runs say the same with other numbers."""
+    found: dict[str, Caution] = {}
+    for one in cautions:
+        known = found.setdefault(one.code, one)
+        if (one.effect or 0.0) > (known.effect or 0.0):
+            found[one.code] = one
+    return found.values()
 
 
 def _together(same: Sequence[Operator | None]) -> Operator:

@@ -181,7 +181,7 @@ def _functions(analysis: OperatorAnalysis) -> Iterator[Caution]:
         yield Caution(
             "functions",
             f"{share:.0%} of the operators' time is in operators that evaluate exp, erf and the "
-            f"like ({first_of(names, _MOST_NAMED)}), whose work depends on the library and is in "
-            "no bound",
+            f"like or draw random numbers ({first_of(names, _MOST_NAMED)}), whose work depends on "
+            "the library and is in no bound",
             "these operators may be nearer to what is possible than their roofs say",
         )

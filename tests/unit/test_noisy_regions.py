@@ -166,6 +166,17 @@ def test_a_program_that_fails_stops_no_other(fails_in):
     assert broken.n == fails_in + 1
 
 
+def test_no_program_is_run_again_where_all_are_needed_and_one_fails():
+    """The failure is raised at once."""
+    log = []
+    programs = [Program(steady, log=log, name="a"), Program(steady, log=log, name="b", fails_in=0)]
+
+    with pytest.raises(ProgramFailed, match="it failed"):
+        time_in_turn(programs, needs_all=True)
+
+    assert "".join(log).count("a") == 1
+
+
 def test_a_program_alone_that_fails_raises():
     """There is nothing else to measure."""
     with pytest.raises(ProgramFailed, match="it failed"):

@@ -160,7 +160,7 @@ def time_program(native: Native, *, selection: Selection | None = None) -> _Time
 
 
 def time_in_turn(
-    natives: Sequence[Native], *, selection: Selection | None = None
+    natives: Sequence[Native], *, selection: Selection | None = None, needs_all: bool = False
 ) -> list[_Times | RidgepointError]:
     """Return the times of programs that are to be compared, from runs in turn.
 
@@ -170,11 +170,14 @@ def time_in_turn(
         Programs; the number of runs and the progress are those of the first.
     selection : Selection or None
         The part that is measured alone in all of them, as for `time_program`.
+    needs_all : bool
+        Whether the first failure is raised at once.
 
     Returns
     -------
     list
-        For each program its times, or why it has none; one that fails does not stop the others.
+        For each program its times, or why it has none; one that fails does not stop the others,
+        unless all are needed.
 
     Notes
     -----
@@ -185,7 +188,7 @@ def time_in_turn(
     """
     if not natives:
         return []
-    rounds = _Rounds(natives)
+    rounds = _Rounds(natives, needs_all=needs_all)
     before = [System().activity()]
 
     def again() -> dict[int, _Done]:
@@ -224,8 +227,9 @@ def time_in_turn(
 class _Rounds:
     """Runs of several programs in turn; a program that failed is left out from then on."""
 
-    def __init__(self, natives: Sequence[Native]) -> None:
+    def __init__(self, natives: Sequence[Native], *, needs_all: bool) -> None:
         self.failures: dict[int, RidgepointError] = {}
+        self._needs_all = needs_all
         self._natives = natives
         self._order = list(range(len(natives)))
 
@@ -236,6 +240,8 @@ class _Rounds:
                 try:
                     done[index] = launch(self._natives[index])
                 except RidgepointError as error:
+                    if self._needs_all:
+                        raise
                     self.failures[index] = error
         self._order.reverse()
         return done

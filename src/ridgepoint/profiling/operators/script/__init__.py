@@ -32,7 +32,10 @@ inside = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(inside)
 inside.install({folder!r}, {root!r})
 """
-_IN_PYTHON = "profile the function that does its work: ridgepoint.operators(function, *inputs)"
+_IN_PYTHON = (
+    "profile the function that does its work, in Python: ridgepoint.operators(function, *inputs); "
+    "or time the lines of the whole script: ridgepoint run --lines"
+)
 
 
 def profile_script(
@@ -85,7 +88,9 @@ def profile_script(
             report=progress or (lambda what, output_is_shown: None),
         )
         recorded = _Recorded(**{f.name: getattr(native, f.name) for f in fields(native)})
-        timed, attached = (_known(times) for times in time_in_turn([native, recorded]))
+        timed, attached = (
+            _known(times) for times in time_in_turn([native, recorded], needs_all=True)
+        )
     # Runs that do not count, such as the first one, are left out here as well.
     runs = recorded.profiles[-attached.runtime_s.n :]
     startups_s = [profile.startup_s for profile in runs if profile.startup_s is not None]

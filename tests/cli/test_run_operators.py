@@ -124,11 +124,13 @@ def test_late_imports_and_the_end_of_a_script_are_told_apart_from_its_work(cli, 
         "    time.sleep(0.5 / 3)\n",
         encoding="utf-8",
     )
-    status, out, _ = cli.run("--operators", "--repeat", "2", "--json", "--", sys.executable, path)
+    status, out, _ = cli.run("--operators", "--repeat", "1", "--json", "--", sys.executable, path)
     report = json.loads(out)
     assert status == 0
     assert report["startup_s"] > 1.0
-    assert 0.3 < report["runtime_s"]["median"] - report["startup_s"] < 0.9
+    assert (
+        0.5 < report["attached_s"]["median"] - report["startup_s"] < 1.5
+    )  # of one and the same run
 
 
 @pytest.mark.slow

@@ -153,4 +153,4 @@ def test_summary_and_picture_can_be_had():
     """As of any measurement."""
     profile = ridgepoint.operators(jax.jit(step), *inputs(), repetitions=3)
 
-    assert "hlo.fusion" in profile.summary()
+    assert "fusion (dot 1)" in profile.summary()

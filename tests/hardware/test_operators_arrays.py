@@ -1,6 +1,7 @@
 """Profiles of functions of NumPy and of array API code, run here."""
 
 import itertools
+import time
 
 import numpy as np
 import pytest
@@ -46,6 +47,18 @@ def test_time_that_is_not_seen_is_said():
 
     (caution,) = [one for one in profile.cautions if one.code == "time-unseen"]
     assert "no call that was seen" in caution.seen
+
+
+def test_operators_that_take_longer_than_a_plain_run_are_said():
+    """Here since the function waits only if its arrays are of a class of their own."""
+
+    def function(a):
+        return np.vectorize(lambda one: time.sleep(0.002 * (type(a) is not np.ndarray)) or one)(a)
+
+    profile = operators(function, numbers(3), repetitions=2)
+
+    (caution,) = [one for one in profile.cautions if one.code == "operators-longer"]
+    assert caution.effect > 1
 
 
 def test_work_that_changes_from_run_to_run_is_said():

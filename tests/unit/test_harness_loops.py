@@ -113,6 +113,28 @@ def test_samples_are_taken_until_the_interval_is_tight(monkeypatch, rounds_ms, l
     assert len(times.wall_s) == samples
 
 
+def test_what_follows_each_sample_is_in_no_time(monkeypatch):
+    """One of the calls between two samples takes a second."""
+    clock = Clock(monkeypatch, round_ns=1_000_000)
+    samples_before = []
+
+    def after_each():
+        samples_before.append(len(clock.rounds))
+        clock.now_ns += 1_000_000_000
+
+    times = time_loop(
+        clock.loop,
+        replicas=1,
+        repetitions=3,
+        threshold_s=1e-3,
+        limit_s=60,
+        after_each=after_each,
+    )
+
+    assert samples_before == [2, 3, 4]  # the first finds the number of rounds
+    assert times.wall_s == (1e-3, 1e-3, 1e-3)
+
+
 def test_time_that_no_clock_resolves_ends_the_search(monkeypatch):
     """Rounds of 0 ns grow until the loop is long enough all the same."""
     clock = Clock(monkeypatch, round_ns=0)

@@ -120,7 +120,13 @@ def time_calls(
 
 
 def time_loop(
-    loop: Loop, *, replicas: int, repetitions: int | None, threshold_s: float, limit_s: float
+    loop: Loop,
+    *,
+    replicas: int,
+    repetitions: int | None,
+    threshold_s: float,
+    limit_s: float,
+    after_each: Callable[[], None] | None = None,
 ) -> Times:
     """Time a loop repeatedly.
 
@@ -136,13 +142,22 @@ def time_loop(
     threshold_s : float
         Least duration of a sample, in seconds.
     limit_s : float
+    after_each : callable or None
+        Called after each sample, outside of its time.
     """
     rounds, (wall_s, _) = 1, time_rounds(loop, 1)
     while wall_s < threshold_s:
         growth = min(_MOST_GROWTH, _MARGIN * threshold_s / max(wall_s, 1e-9))
         rounds = max(rounds + 1, math.ceil(rounds * growth))
         wall_s, _ = time_rounds(loop, rounds)
-    samples = ((*time_rounds(loop, rounds), rounds * replicas) for _ in count())
+
+    def sample() -> _Sample:
+        times_s = time_rounds(loop, rounds)
+        if after_each is not None:
+            after_each()
+        return (*times_s, rounds * replicas)
+
+    samples = (sample() for _ in count())
     return _times(_enough(samples, wall_s, repetitions=repetitions, limit_s=limit_s))
 
 

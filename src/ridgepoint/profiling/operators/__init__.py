@@ -43,8 +43,7 @@ def operators(
     machine : Machine or None
         Machine whose caches are simulated if `check` is asked for; None: this host's.
     repetitions : int or None
-        Number of samples of each time; None: as many as the intervals need, and ten of the
-        operators' times.
+        Number of samples of each time; None: as many as the interval of the runtime needs.
     limit_s : float
         Time limit of all runs together, seconds: fewer are made if necessary.
     backward : callable or "sum" or None
@@ -76,9 +75,9 @@ def operators(
 
     Notes
     -----
-    The program first runs with nothing attached, which gives its time (`timed`); then it runs
-    again with its operators recorded and timed (`attached_s`), which takes longer. Parameters,
-    buffers and gradients are left as they were.
+    Runs with nothing attached, which give the program's time (`timed`), take turns with runs whose
+    operators are timed (`attached_s`), which take longer: a machine that becomes faster or slower
+    meanwhile changes both alike. Parameters, buffers and gradients are left as they were.
     """
     _require_possible(function, repetitions=repetitions, limit_s=limit_s, backward=backward)
     options = Options(

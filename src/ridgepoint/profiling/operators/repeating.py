@@ -1,4 +1,4 @@
-"""Repeat a program in this process: plainly, for its time, and with its operators timed."""
+"""Repeat a program in this process, in turn: plainly, and with its operators timed."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import contextlib
 from collections.abc import Callable, Iterator
 from time import monotonic
 
+from ridgepoint.core.collecting import not_collecting
 from ridgepoint.core.errors import CannotMeasure, RidgepointError
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.timed import Timed
 from ridgepoint.host import System, of_activity
-from ridgepoint.profiling.calls.loops import THRESHOLD_CYCLES, time_loop, time_rounds
+from ridgepoint.profiling.calls.loops import THRESHOLD_CYCLES, Loop, time_loop, time_rounds
 from ridgepoint.profiling.operators.options import Options
 from ridgepoint.profiling.repeats import LEAST_RUNS
 from ridgepoint.profiling.sample_cautions import Remedies, sample_cautions
@@ -28,8 +29,8 @@ _MORE = Remedies(
 )
 
 
-def timed_plainly(run: Callable[[], object], options: Options) -> Timed:
-    """Return the time of a program with nothing attached, after two runs that do not count.
+def warm_up(run: Callable[[], object], options: Options) -> None:
+    """Run a program twice before any run counts.
 
     Parameters
     ----------
@@ -42,30 +43,52 @@ def timed_plainly(run: Callable[[], object], options: Options) -> Timed:
     CannotMeasure
         If it raises or exits, or if one run takes longer than the time limit.
     """
-
-    def loop(rounds: int) -> None:
-        for _ in range(rounds):
-            run()
-
-    system = System()
     with refusing_failures(options):
-        loop(1)
-        once_s, _ = time_rounds(loop, 1)
-        if once_s > options.limit_s:
-            raise CannotMeasure(
-                options.what,
-                reason=f"one run takes {once_s:.3g} s, and all runs together may take "
-                f"{options.limit_s:g} s",
-                remedy="give it less to do, or more time: limit_s=",
-            )
-        before = system.activity()
+        run()
+        once_s, _ = time_rounds(_loop(run), 1)
+    if once_s > options.limit_s:
+        raise CannotMeasure(
+            options.what,
+            reason=f"one run takes {once_s:.3g} s, and all runs together may take "
+            f"{options.limit_s:g} s",
+            remedy="give it less to do, or more time: limit_s=",
+        )
+
+
+def timed_in_turn(
+    run: Callable[[], object], attached: Callable[[], int] | None, options: Options
+) -> Timed:
+    """Return the time of a program with nothing attached, after `warm_up`.
+
+    Parameters
+    ----------
+    run : callable
+        As for `warm_up`.
+    attached : callable or None
+        Runs it once with its operators timed, and returns how many such runs count by now. It is
+        called after each sample of plain runs, as long as there is time: what changes about the
+        machine meanwhile then changes both alike. None: there is no such run.
+    options : Options
+
+    Raises
+    ------
+    CannotMeasure
+        If it raises or exits.
+    """
+    system = System()
+    turns = None if attached is None else _Turns(attached, options.limit_s)
+    before = system.activity()
+    with refusing_failures(options):
         times = time_loop(
-            loop,
+            _loop(run),
             replicas=1,
             repetitions=options.repetitions,
             threshold_s=THRESHOLD_CYCLES / (system.reported_frequency_hz or _USUAL_HZ),
             limit_s=options.limit_s * (1 - ATTACHED_SHARE),
+            after_each=None if turns is None else turns.take,
         )
+        if turns is not None:
+            turns.complete(options.repetitions or LEAST_RUNS)
     runtime = Estimate(times.wall_s)
     return Timed(
         runtime_s=runtime,
@@ -77,22 +100,47 @@ def timed_plainly(run: Callable[[], object], options: Options) -> Timed:
     )
 
 
-def attached_runs(run_s: float, options: Options) -> Iterator[int]:
-    """Yield the number of each run with timed operators that there is time for.
+def _loop(run: Callable[[], object]) -> Loop:
+    def loop(rounds: int) -> None:
+        for _ in range(rounds):
+            run()
+
+    return loop
+
+
+class _Turns:
+    """Runs with timed operators, each in its turn, as long as there is time for them.
 
     Parameters
     ----------
-    run_s : float
-        Time of one run, as far as it is known, seconds.
-    options : Options
+    attached : callable
+        As for `timed_in_turn`.
+    limit_s : float
+        Time limit of all runs together, seconds.
     """
-    begun = monotonic()
-    for number in range(options.repetitions or LEAST_RUNS):
-        if number >= _LEAST_ATTACHED and (
-            monotonic() - begun + run_s > ATTACHED_SHARE * options.limit_s
-        ):
+
+    def __init__(self, attached: Callable[[], int], limit_s: float) -> None:
+        self._attached = attached
+        self._left_s = ATTACHED_SHARE * limit_s
+        self._last_s = 0.0
+        self._count = 0
+
+    def take(self) -> None:
+        """Make a run, if there is time for it."""
+        if self._count >= _LEAST_ATTACHED and self._last_s > self._left_s:
             return
-        yield number
+        begun = monotonic()
+        with not_collecting():
+            self._count = self._attached()
+        self._last_s = monotonic() - begun
+        self._left_s -= self._last_s
+
+    def complete(self, wanted: int) -> None:
+        """Make as many runs as are wanted, if some of those before did not count."""
+        while self._count < wanted and (
+            self._count < _LEAST_ATTACHED or self._last_s <= self._left_s
+        ):
+            self.take()
 
 
 @contextlib.contextmanager

@@ -19,13 +19,13 @@ from ridgepoint.profiling.operators.arrays import seen_numpy, seen_standard
 from ridgepoint.profiling.operators.arrays.calls import Recording
 from ridgepoint.profiling.operators.checking import checked
 from ridgepoint.profiling.operators.options import Options
-from ridgepoint.profiling.operators.repeating import (
-    attached_runs,
-    timed_plainly,
-)
+from ridgepoint.profiling.operators.repeating import timed_in_turn, warm_up
 
 _UNSEEN = 0.1
 """Share of the time outside of what was recorded from which on it is worth a caution."""
+
+_LONGER = 0.1
+"""By how much of the runtime the operators' times may add up to more before that is a caution."""
 
 
 def profile(
@@ -48,12 +48,18 @@ def profile(
     recording = Recording(keeps=options.check)
     shown = seen_standard.seen(seen_numpy.seen(inputs, recording), recording)
     library = _library(inputs, shown, options)
-    options.report("timing plain runs")
-    timed = timed_plainly(lambda: function(*inputs), options)
-    options.report("timing operators")
-    for _ in attached_runs(timed.runtime_s.median, options):
+
+    def plainly() -> None:
+        function(*inputs)
+
+    def recorded() -> int:
         with _refusing_subclasses(options), recording.run():
             function(*shown)
+        return len(recording.run_s)
+
+    options.report("timing plain runs and operators, in turn")
+    warm_up(plainly, options)
+    timed = timed_in_turn(plainly, recorded, options)
     operators = recording.operators()
     doubts: tuple[Caution, ...] = ()
     if options.check:
@@ -70,6 +76,7 @@ def profile(
         cautions=(
             *recording.cautions(),
             *_unseen(operators, recording, timed, options),
+            *_longer(operators, timed),
             *timed.cautions,
             *doubts,
         ),
@@ -163,8 +170,7 @@ def _unseen(
             remedy="let it use its arguments as arrays: numpy.asarray() of one hides it, and so "
             "does compiled code",
         )
-    inside_s = sum(one.time_s.median for one in operators if one.time_s is not None)
-    share = min(1 - inside_s / timed.runtime_s.median, median(recording.unseen_shares))
+    share = min(1 - _inside_s(operators) / timed.runtime_s.median, median(recording.unseen_shares))
     if share < _UNSEEN:
         return ()
     return (
@@ -175,3 +181,23 @@ def _unseen(
             "pass arrays that it makes as arguments; work on whole arrays instead of elements",
         ),
     )
+
+
+def _inside_s(operators: tuple[Operator, ...]) -> float:
+    return sum(one.time_s.median for one in operators if one.time_s is not None)
+
+
+def _longer(operators: tuple[Operator, ...], timed: Timed) -> Iterator[Caution]:
+    """Yield a caution if the operators' times add up to clearly more than a plain run."""
+    longer = _inside_s(operators) / timed.runtime_s.median - 1
+    if longer > _LONGER:
+        yield Caution(
+            "operators-longer",
+            f"the operators' times add up to {longer:.0%} more than a plain run: a library that "
+            "writes a result over an array that nothing needs any more, as NumPy does in a * b + "
+            "c * d, cannot do so while calls are recorded, and takes new memory",
+            "read the times as shares of the whole, whose time is that of plain runs; with out= "
+            "and += both kinds of runs do the same",
+            effect=longer,
+            on="time",
+        )

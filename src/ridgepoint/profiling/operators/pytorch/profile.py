@@ -8,9 +8,9 @@ from typing import Any
 import torch
 
 from ridgepoint.core.caution import Caution
-from ridgepoint.core.collecting import not_collecting
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.operators import OperatorProfile
+from ridgepoint.core.timed import Timed
 from ridgepoint.profiling.context import context_here
 from ridgepoint.profiling.operators.checking import checked
 from ridgepoint.profiling.operators.options import Options
@@ -21,9 +21,9 @@ from ridgepoint.profiling.operators.pytorch.program import Program
 from ridgepoint.profiling.operators.pytorch.recording import Recording
 from ridgepoint.profiling.operators.pytorch.survey import Survey
 from ridgepoint.profiling.operators.repeating import (
-    attached_runs,
     refusing_failures,
-    timed_plainly,
+    timed_in_turn,
+    warm_up,
 )
 
 _UNMATCHED = Caution(
@@ -55,12 +55,15 @@ def profile(
         program = Program(function, inputs, options)
     context = context_here()
     with program.unchanged():
-        timed = None if program.is_imagined else timed_plainly(program, options)
+        if not program.is_imagined:
+            options.report(f"warming up {options.name}")
+            warm_up(program, options)
         survey = Survey(keeps_examples=options.check)
         recording = _surveyed(program, survey, options)
+        timed: Timed | None = None
         doubts: tuple[Caution, ...] = ()
-        if timed is not None:
-            doubts = _time_operators(program, recording, timed.runtime_s.median, options)
+        if not program.is_imagined:
+            timed, doubts = _timed(program, recording, options)
         gradient_bytes = program.gradient_bytes
     device = recording.device or program.device
     operators = recording.operators()
@@ -96,28 +99,31 @@ def _surveyed(program: Program, survey: Survey, options: Options) -> Recording:
     return recording
 
 
-def _time_operators(
-    program: Program, recording: Recording, run_s: float, options: Options
-) -> tuple[Caution, ...]:
-    """Time what was recorded, by runs under PyTorch's profiler, or else from Python."""
+def _timed(
+    program: Program, recording: Recording, options: Options
+) -> tuple[Timed, tuple[Caution, ...]]:
+    """Time the program, and in turn what was recorded: by PyTorch's profiler, or from Python."""
     expected, device = recording.expected, recording.device or program.device
     recording.forget()
-    for number in attached_runs(run_s, options):
-        options.report(f"timing the operators of {options.name}, run {number + 1}")
-        with not_collecting(), refusing_failures(options):
-            seen = traced(program, device)
+    is_matched = True
+
+    def attached() -> int:
+        nonlocal is_matched
+        seen = traced(program, device) if is_matched else None
         times_s = None if seen is None else times_of(expected, seen[0])
-        if seen is None or times_s is None:
-            break
-        recording.add_run(times_s, seen[1])
-    else:
-        return ()
-    recording.forget()
-    for number in attached_runs(run_s, options):
-        options.report(f"timing the operators of {options.name} from Python, run {number + 1}")
-        with not_collecting(), recording, refusing_failures(options):
-            program()
-    return (_UNMATCHED,)
+        if seen is not None and times_s is not None:
+            recording.add_run(times_s, seen[1])
+        else:
+            if is_matched:
+                is_matched = False
+                recording.forget()
+            with recording:
+                program()
+        return len(recording.run_s)
+
+    options.report(f"timing {options.name} and its operators, in turn")
+    timed = timed_in_turn(program, attached, options)
+    return timed, () if is_matched else (_UNMATCHED,)
 
 
 def _mode_cautions(program: Program) -> tuple[Caution, ...]:

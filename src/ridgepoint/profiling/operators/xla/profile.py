@@ -29,9 +29,9 @@ from ridgepoint.models.operators.agreement import disagreements
 from ridgepoint.profiling.context import context_here
 from ridgepoint.profiling.operators.options import Options
 from ridgepoint.profiling.operators.repeating import (
-    attached_runs,
     refusing_failures,
-    timed_plainly,
+    timed_in_turn,
+    warm_up,
 )
 from ridgepoint.profiling.operators.xla.trace import Run, traced
 
@@ -64,17 +64,19 @@ def profile(
         compiled = jitted if _is_compiled(jitted) else jitted.lower(*inputs).compile()
         module = _module(compiled, options)
         run, doubts = _runner(jax, jitted, compiled, inputs)
-    options.report("timing plain runs")
-    timed = timed_plainly(run, options)
-    options.report("timing operators")
     runs: list[Run] = []
     controls = {
         one.instruction.name for one in steps_of(module) if one.instruction.opcode in CONTROL
     }
     device = _device(jax, compiled)
-    with refusing_failures(options):
-        for _ in attached_runs(timed.runtime_s.median, options) if device == "cpu" else ():
-            runs.append(traced(jax, run, module.name, controls=controls))
+
+    def recorded() -> int:
+        runs.append(traced(jax, run, module.name, controls=controls))
+        return len(runs)
+
+    options.report("timing plain runs and operators, in turn")
+    warm_up(run, options)
+    timed = timed_in_turn(run, recorded if device == "cpu" else None, options)
     operators, cautions = _operators(module, runs)
     if options.check:
         operators = tuple(replace(one, unchecked=_UNCHECKED) for one in operators)

@@ -193,11 +193,11 @@ def _longer(operators: tuple[Operator, ...], timed: Timed) -> Iterator[Caution]:
     if longer > _LONGER:
         yield Caution(
             "operators-longer",
-            f"the operators' times add up to {longer:.0%} more than a plain run: a library that "
-            "writes a result over an array that nothing needs any more, as NumPy does in a * b + "
-            "c * d, cannot do so while calls are recorded, and takes new memory",
-            "read the times as shares of the whole, whose time is that of plain runs; with out= "
-            "and += both kinds of runs do the same",
+            f"the operators' times add up to {longer:.0%} more than a plain run: runs differed, or "
+            "results were written over temporary arrays (as NumPy does in a * b + c * d with large "
+            "arrays), which cannot be done while calls are recorded",
+            "read the times as shares of the whole, whose time is that of plain runs; out= and += "
+            "do the same in both kinds of runs",
             effect=longer,
             on="time",
         )

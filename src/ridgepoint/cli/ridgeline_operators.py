@@ -154,7 +154,9 @@ def _said(step: ModelStep) -> str:
     if step.gradient_bytes:
         said += f", gradients of {format_si(step.gradient_bytes, 'B')}"
     missing = [
-        f"{share:.1%} of its time, of unknown demand" if name == "unknown" else f"work in {name}"
+        f"{100 * share:.1f} % of its time, of unknown demand"
+        if name == "unknown"
+        else f"work in {name}"
         for name, share in step.left_out.items()
     ]
     return f"{said} (without {' and '.join(missing)})" if missing else said

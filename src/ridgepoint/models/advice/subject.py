@@ -173,5 +173,7 @@ def moved(traffic: Iterable[Traffic], level: str) -> float | None:
 
 
 def percent(share: float) -> str:
-    """Return a share in percent."""
+    """Return a share in percent; what is not zero never reads as zero."""
+    if 0 < share < 0.001:
+        return "less than 0.1 %"
     return f"{100 * share:.2g} %" if share < 0.1 else f"{100 * share:.0f} %"

@@ -9,7 +9,7 @@ from ridgepoint.core.operators import Operator
 from ridgepoint.core.presenting import amount
 from ridgepoint.core.resources import LEVELS
 from ridgepoint.core.units import format_si
-from ridgepoint.models.advice.subject import Advice
+from ridgepoint.models.advice.subject import Advice, percent
 from ridgepoint.models.operators.placed import (
     CALLS,
     UNEXPLAINED,
@@ -60,7 +60,7 @@ def _calls(analysis: OperatorAnalysis) -> Iterator[Advice]:
     lost_s = outside_s + sum(one.excess_s or 0.0 for one in short)
     if lost_s < LEAST_PART * run_s(analysis):
         return
-    seen = [f"{lost_s / run_s(analysis):.0%} of a run is spent in calls and between them"]
+    seen = [f"{percent(lost_s / run_s(analysis))} of a run is spent in calls and between them"]
     if short:
         calls = sum(one.operator.calls for one in short)
         seen.append(f"{amount(calls, 'call')} too short for a roof to matter")
@@ -90,7 +90,7 @@ def _fusion(analysis: OperatorAnalysis) -> Iterator[Advice]:
     yield Advice(
         code="fuse",
         about=analysis.profile.program,
-        seen=f"{time_s / run_s(analysis):.0%} of a run is spent in "
+        seen=f"{percent(time_s / run_s(analysis))} of a run is spent in "
         f"{amount(sum(one.operator.calls for one in moving), 'call')} ({', '.join(kinds)}) that "
         "take as long as their bytes need",
         what="fuse them with the operators around them (torch.compile, jax.jit, a fused kernel), "
@@ -155,7 +155,7 @@ def _precision(analysis: OperatorAnalysis) -> Iterator[Advice]:
             yield Advice(
                 code="lower-precision",
                 about=analysis.profile.program,
-                seen=f"{share:.0%} of a run is spent near the {high} roof, "
+                seen=f"{percent(share)} of a run is spent near the {high} roof, "
                 f"{format_si(rates[0], 'flop/s')}; that of {low} is "
                 f"{format_si(rates[1], 'flop/s')}",
                 what=f"compute these operators in {low} (autocast), if their results allow it",

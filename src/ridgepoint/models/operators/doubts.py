@@ -9,6 +9,7 @@ from ridgepoint.core.caution import Caution
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.presenting import amount, first_of
 from ridgepoint.core.resources import RESOURCES
+from ridgepoint.models.advice.subject import percent
 from ridgepoint.models.operators.least import least_demand
 from ridgepoint.models.operators.placed import ABOVE, OperatorGroup, PlacedOperator, asks_nothing
 from ridgepoint.models.thresholds import LEAST_PART, NAMED
@@ -74,7 +75,9 @@ def _unknown(analysis: OperatorAnalysis) -> Iterator[Caution]:
         return
     share = sum(one.share or 0.0 for one in unknown)
     is_timed = any(one.share is not None for one in unknown)
-    how_much = f"{share:.1%} of the operators' time is in" if is_timed else "the bound leaves out"
+    how_much = (
+        f"{percent(share)} of the operators' time is in" if is_timed else "the bound leaves out"
+    )
     reasons = dict.fromkeys(
         f"{one.operator.name}: {one.operator.asked.unknown or 'its bytes are unknown'}"
         for one in unknown
@@ -116,7 +119,7 @@ def _attached(analysis: OperatorAnalysis) -> Iterator[Caution]:
     if longer > LEAST_PART:
         yield Caution(
             "timing-operators",
-            f"runs in which each operator was timed took {longer:.0%} longer than plain runs",
+            f"runs in which each operator was timed took {percent(longer)} longer than plain runs",
             "short operators seem longer than they are; the time of the whole is that of plain "
             "runs",
             on="time",
@@ -159,7 +162,7 @@ def _above(analysis: OperatorAnalysis) -> Iterator[Caution]:
             "above-roof",
             f"{amount(len(above), 'operator')} {'is' if len(above) == 1 else 'are'} faster than "
             f"the roof allows ({first_of(shown, _MOST_NAMED)}; "
-            f"{sum(group.share or 0.0 for group in above):.1%} of the time)",
+            f"{percent(sum(group.share or 0.0 for group in above))} of the time)",
             "the library needs less than the rule says (another algorithm, such as Winograd's, "
             "another precision inside, or arrays that a cache still held), or a ceiling is too "
             "low: have the operators counted with check=True, and measure the machine again",
@@ -180,8 +183,8 @@ def _functions(analysis: OperatorAnalysis) -> Iterator[Caution]:
         names = dict.fromkeys(one.operator.name for one in with_them)
         yield Caution(
             "functions",
-            f"{share:.0%} of the operators' time is in operators that evaluate exp, erf and the "
-            f"like or draw random numbers ({first_of(names, _MOST_NAMED)}), whose work depends on "
-            "the library and is in no bound",
+            f"{percent(share)} of the operators' time is in operators that evaluate exp, erf and "
+            f"the like or draw random numbers ({first_of(names, _MOST_NAMED)}), whose work depends "
+            "on the library and is in no bound",
             "these operators may be nearer to what is possible than their roofs say",
         )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ridgepoint.core.presenting import amount
 from ridgepoint.core.resources import RESOURCES
 from ridgepoint.core.units import format_si
+from ridgepoint.models.advice.subject import percent
 from ridgepoint.models.operators.placed import (
     ABOVE,
     CALLS,
@@ -66,7 +67,7 @@ def _of_elsewhere(analysis: OperatorAnalysis) -> Iterator[str]:
             f"{_times(whole.known_s / whole.known_least_s)} times as fast"
         )
     if unknown := whole.unknown_share:
-        yield f"{_percent(unknown)} of the time was spent in operators of unknown demand"
+        yield f"{percent(unknown)} of the time was spent in operators of unknown demand"
 
 
 def _least(analysis: OperatorAnalysis) -> str:
@@ -85,7 +86,7 @@ def _limits(limiters: Mapping[str, float]) -> str:
         return ""
     if len(named) == 1:
         return f", limited by {_path(named[0][0])}"
-    return f", limited by {_listed(f'{_path(path)} ({share:.0%})' for path, share in named)}"
+    return f", limited by {_listed(f'{_path(path)} ({percent(share)})' for path, share in named)}"
 
 
 def _of_run(analysis: OperatorAnalysis) -> Iterator[str]:
@@ -98,7 +99,7 @@ def _of_run(analysis: OperatorAnalysis) -> Iterator[str]:
     if outside_s >= SAID_OUTSIDE * run_s:
         waits = "in Python" if analysis.profile.device == "cpu" else "the device waits"
         yield (
-            f"at least {outside_s / run_s:.0%} of a run of {format_si(run_s, 's')}{own} is "
+            f"at least {percent(outside_s / run_s)} of a run of {format_si(run_s, 's')}{own} is "
             f"outside of all operators, {waits}: no roof bounds that part"
         )
 
@@ -110,12 +111,12 @@ def _of_roofs(analysis: OperatorAnalysis) -> Iterator[str]:
     if reached is not None and whole.known_s is not None:
         known = " of known demand" if whole.unknown_share else ""
         yield (
-            f"the roofs of {analysis.machine_name} explain {reached:.0%} of the "
+            f"the roofs of {analysis.machine_name} explain {percent(reached)} of the "
             f"{format_si(whole.known_s, 's')} in operators{known}{_limits(whole.limiters)}"
             f"{_judged(reached)}"
         )
     shares = [
-        f"{_percent(share)} {_place(analysis, name)}"
+        f"{percent(share)} {_place(analysis, name)}"
         for name, share in whole.explained.items()
         if share >= NAMED or name == UNKNOWN
     ]
@@ -180,12 +181,6 @@ def _beyond(group: OperatorGroup, is_one_of_several: bool) -> str:
 
 def _times(ratio: float) -> str:
     return f"{ratio:.3g}" if ratio < 1000 else f"{ratio:.0f}"
-
-
-def _percent(share: float) -> str:
-    if share < 0.001:
-        return "less than 0.1%"
-    return f"{share:.0%}" if share >= 0.01 else f"{share:.1%}"
 
 
 def _path(name: str) -> str:

@@ -222,7 +222,7 @@ class Recording:
             yield Caution(
                 "timed-from-python",
                 f"operators were timed around calls from Python, of which one that does nothing "
-                f"takes {format_si(one_s, 's')}: about {share:.0%} of all operators' time",
+                f"takes {format_si(one_s, 's')}: about {100 * share:.0f} % of all operators' time",
                 "trust the times of long calls only; 'ridgepoint.operators' of a model or function "
                 "with the same data every time does not have this",
                 effect=share,

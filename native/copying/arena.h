@@ -26,6 +26,7 @@
 #define OPTION_JIT UINT64_C(8)      /* code made at run time is copied too */
 #define OPTION_VERBOSE UINT64_C(16) /* the loader says on stderr what it does */
 #define OPTION_ALL_THREADS UINT64_C(32) /* those outside count with one that is inside */
+#define OPTION_LINES UINT64_C(64) /* those without lines of Python, with the only one on a line */
 
 typedef struct {
     char magic[8];
@@ -55,7 +56,7 @@ typedef struct {
     _Alignas(64) uint64_t n_counters; /* numbers that modules have taken in turn */
     _Alignas(64) uint64_t n_processes;
     _Alignas(64) uint64_t threads_without_bank; /* they share one, and their counts may be lost */
-    /* Of OPTION_ALL_THREADS, CPU time: of all threads while one was inside; and of those that may
+    /* Of OPTION_ALL_THREADS and OPTION_LINES, CPU time: of all threads while one was inside; and of those that may
        have counted in the wrong bank meanwhile, see loader_group.c. */
     _Alignas(64) uint64_t inside_ns;
     _Alignas(64) uint64_t late_ns;

@@ -49,7 +49,9 @@ typedef struct Thread {
     uint64_t busy;    /* it is in a mark: what a signal's handler marks meanwhile is ignored */
     uint64_t regions; /* that it is in itself, as in Bank */
     uint64_t line;    /* name of the line of Python that it is in or below; 0: none */
+    uint64_t tells_lines; /* it is a thread of Python */
     /* Of loader_group.c. */
+    uint64_t own;        /* the regions and the line */
     uint64_t is_inside;  /* of what is counted alone */
     uint64_t in_call;    /* it is in a system call, and looks around when that returns */
     uint64_t seen;       /* the last change that it knows */

@@ -111,6 +111,8 @@ Thread *thread_take(void) {
     thread->busy = 0;
     thread->regions = 0;
     thread->line = 0;
+    thread->tells_lines = 0;
+    thread->own = 0;
     thread->is_inside = 0;
     thread->in_call = 0;
     thread->seen = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all threads do while one is in what is counted alone: `--all-threads`.
+/* What all threads do while one is in what is counted alone (`--all-threads`), or on a line of Python.
  *
  * A thread that is outside then counts in a bank of the regions of one that is inside, its host.
  * No thread can change another one's %gs, so each looks, before its system calls and when they
@@ -7,6 +7,9 @@
  * the kernel is right from its next instruction on. One that did something else at that moment is
  * late, and may have worked in the wrong bank until its next system call. The CPU time of that is
  * told; who reads it refuses what took more than a trace of it.
+ *
+ * With lines, all that tell lines are threads of Python, and none of these is a guest. Who is the
+ * only one on a line is the host; whether two of them woke a third cannot be known.
  */
 #include "loader.h"
 #include "regions.h"
@@ -21,10 +24,15 @@ static struct {
     uint64_t epoch;    /* changes whenever the regions of guests do */
     Thread *host;      /* whose regions these are; NULL: nobody is inside */
     uint64_t began_ns; /* CPU time of the process when the first one came in */
+    bool lines_are_told; /* by a thread at least */
 } group;
 
 bool group_is_on(void) {
-    return process.arena->options & OPTION_ALL_THREADS;
+    return process.arena->options & (OPTION_ALL_THREADS | OPTION_LINES);
+}
+
+static bool is_by_line(void) {
+    return process.arena->options & OPTION_LINES;
 }
 
 /* In the child of a fork: threads begin anew, and whoever goes on comes in again. */
@@ -46,19 +54,27 @@ static void add(uint64_t *total, uint64_t from_ns, uint64_t to_ns) {
 
 /* ---- who is inside ---- */
 
-static bool is_selected(uint64_t regions) {
+static bool is_selected(const Thread *thread) {
     const ArenaHeader *arena = process.arena;
+    if (is_by_line()) {
+        return thread->line;
+    }
     const char *wanted = arena->region_name ? arena_text(arena->region_name) : NULL;
-    return regions_hold(arena_text(regions), wanted, arena->function_name);
+    return regions_hold(arena_text(thread->own), wanted, arena->function_name);
 }
 
 static Thread *any_inside(void) {
+    Thread *found = NULL;
     for (Thread *thread = NULL; (thread = thread_after(thread));) {
-        if (thread->is_inside) {
+        if (thread->is_inside && !is_by_line()) {
             return thread;
         }
+        if (thread->is_inside && found) {
+            return NULL; /* on another line */
+        }
+        found = thread->is_inside ? thread : found;
     }
-    return NULL;
+    return found;
 }
 
 /* ---- who is late ---- */
@@ -76,7 +92,7 @@ static void changes(const Thread *by) {
     for (Thread *thread = NULL; (thread = thread_after(thread));) {
         if (thread != by) {
             settle(thread);
-            if (!__atomic_load_n(&thread->in_call, __ATOMIC_SEQ_CST)) {
+            if (!thread->tells_lines && !__atomic_load_n(&thread->in_call, __ATOMIC_SEQ_CST)) {
                 thread->late_from = cpu_ns(CLOCK_OF_THREAD(thread->tid));
             }
         }
@@ -86,15 +102,18 @@ static void changes(const Thread *by) {
 /* ---- what the loader calls ---- */
 
 static uint64_t regions_of_guests(void) {
-    return group.host ? group.host->regions : 0;
+    return group.host ? group.host->own : 0;
 }
 
 /* A thread, which is the calling one, is in these regions from now on. */
 static void goes_to(Thread *thread, uint64_t regions) {
     const uint64_t before = regions_of_guests();
-    thread->regions = regions;
-    thread->is_inside = is_selected(regions);
-    if (!group.host || !group.host->is_inside) {
+    thread->own = regions;
+    group.lines_are_told |= thread->tells_lines;
+    thread->is_inside = is_selected(thread);
+    if (is_by_line()) {
+        group.host = any_inside();
+    } else if (!group.host || !group.host->is_inside) {
         group.host = thread->is_inside ? thread : any_inside();
     }
     const uint64_t after = regions_of_guests();
@@ -110,21 +129,38 @@ static void goes_to(Thread *thread, uint64_t regions) {
     thread->seen = __atomic_load_n(&group.epoch, __ATOMIC_RELAXED);
 }
 
+/* Those of a guest: its own among its host's, and, should lines be told, that it is one. */
+static uint64_t with_hosts(uint64_t hosts, uint64_t line, uint64_t own) {
+    char name[16] = {OTHERS_MARK};
+    const uint64_t both = hosts ? regions_within(hosts, own) : own;
+    size_t n = 1;
+    if (!group.lines_are_told) {
+        return both;
+    }
+    for (const char *at = arena_text(line); *at && at[1] && n < sizeof name; at++) {
+        name[n++] = at[1]; /* without LINE_MARK */
+    }
+    return regions_with(both, name, n);
+}
+
 /* Regions that the calling thread counts in if it is in some itself. */
 uint64_t group_regions(Thread *thread, uint64_t own) {
     if (!group_is_on() || !lock_take(&group.lock)) {
         return own;
     }
     goes_to(thread, own);
-    const uint64_t hosts = thread->is_inside ? 0 : regions_of_guests();
+    const bool is_guest = !thread->is_inside && !thread->tells_lines;
+    const uint64_t hosts = is_guest ? regions_of_guests() : 0;
+    const uint64_t line = hosts ? group.host->line : 0;
     lock_release(&group.lock);
-    const uint64_t both = hosts ? regions_within(hosts, own) : own;
+    const uint64_t both = is_guest ? with_hosts(hosts, line, own) : 0;
     return both ? both : own;
 }
 
 /* The calling thread ends. */
 void group_leaves(Thread *thread) {
     if (group_is_on() && lock_take(&group.lock)) {
+        thread->line = 0;
         goes_to(thread, 0);
         lock_release(&group.lock);
     }

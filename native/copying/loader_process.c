@@ -62,6 +62,7 @@ static void begin_process(const Bank *parents) {
     Thread *thread = thread_take();
     thread->open = before.open;
     thread->line = before.line;
+    thread->tells_lines = before.tells_lines;
     thread_goes_on(thread, &before);
     tiles_of_child(parents, tiles);
     bank_use(thread, before.regions, tiles);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Regions, as docs/regions.md has them; configurations of tiles; full rings. */
 #include "loader.h"
+#include "regions.h"
 
 #define REGION_BEGINS UINT64_C(0x52500000)
 #define REGION_ENDS UINT64_C(0x52500001)
 #define LINE_BEGINS UINT64_C(0x52500002)
-#define LINE_MARK '\2' /* stands before the name of a line of Python; a thread is in one at most */
 #define KNOWN_LINES 256u
 #define MOST_NAME_BYTES 200u
 #define MOST_LIST_BYTES 16384u
@@ -191,6 +191,7 @@ static void goes_to_line(Thread *thread, const char *text) {
         lock_release(&names_lock);
     }
     thread->line = line;
+    thread->tells_lines = 1;
     bank_use(thread, thread->regions, bank_here()->tiles);
 }
 

@@ -8,6 +8,10 @@
 
 /* Stands before the name of a function that is counted alone. */
 #define FUNCTION_MARK '\1'
+/* Before the name of a line of Python; a thread is in one at most. */
+#define LINE_MARK '\2'
+/* Before that of the line with which a thread counts that tells none itself; alone: with none. */
+#define OTHERS_MARK '\3'
 
 /* Whether a list has a region of this name (NULL: none is asked for), or that of a function. */
 static inline bool regions_hold(const char *regions, const char *name, bool function) {

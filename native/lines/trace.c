@@ -79,11 +79,15 @@ static uint32_t number_of(Line line) {
     return found->file ? found->number : 1;
 }
 
+static void tell(uint32_t number) {
+    uint64_t words[6] = {LINE_BEGINS, (uint64_t)(number ? names[number] : "")};
+    now = number;
+    python.request(words);
+}
+
 static void go_to(uint32_t number) {
     if (number != now) {
-        uint64_t words[6] = {LINE_BEGINS, (uint64_t)(number ? names[number] : "")};
-        now = number;
-        python.request(words);
+        tell(number);
     }
 }
 
@@ -165,6 +169,7 @@ static int event(void *self, void *python_frame, int what, void *argument) {
 static void *thread_begins(void *self, void *arguments) {
     (void)self;
     (void)arguments;
+    tell(0); /* that it is a thread of Python */
     python.set_trace(event, NULL);
     return python.build(""); /* None */
 }

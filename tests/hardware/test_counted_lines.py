@@ -1,6 +1,8 @@
 """Work and traffic per line of Python, of programs whose lines do a known number of flop."""
 
 import re
+import shutil
+import subprocess
 import sys
 import textwrap
 from pathlib import Path
@@ -12,15 +14,18 @@ from ridgepoint.core.machine import Cache
 from ridgepoint.host.run import resolve, run
 from ridgepoint.host.standard_input import own_standard_input
 from ridgepoint.meters.native import NativeMeter
+from ridgepoint.meters.native.arena import OPTION_LINES
 from ridgepoint.meters.python_lines import (
     LINE_MARK,
     LINES_VARIABLE,
+    OTHERS_MARK,
     TRACED_VARIABLE,
     line_sampler,
     traced_list,
 )
 from ridgepoint.meters.python_lines.samples import LineSamples
 from ridgepoint.profiling.program import measure_program
+from ridgepoint.profiling.sleeping import SLEEPING
 
 pytestmark = pytest.mark.hardware
 
@@ -84,7 +89,45 @@ FLOW = """
     if __name__ == "__main__":
         again()
 """
+TEAM = """
+    #include <omp.h>
+    void scale(double *x) {
+        #pragma omp parallel num_threads(2)
+        for (int i = omp_get_thread_num(); i < 100000; i += 2) x[i] *= 3.0;
+    }
+"""
+CALLS_TEAM = """
+    import ctypes, threading
+    many = np.ones(100_000)
+    scale = ctypes.CDLL("{library}").scale
+    scale.argtypes = [ctypes.c_void_p]
+
+    def work():
+        for _ in range(20):
+            scale(many.ctypes.data)  # 2000000 flop in 20
+            np.add(x, y, out=out)  # 20000 flop in 20
+            scale(many.ctypes.data); np.multiply(x, y, out=out)  # 2020000 flop in 20
+"""
 KNOWN = re.compile(r"# (\d+) flop in (\d+)")
+
+
+class Samples(LineSamples):
+    """With the flop of threads that are none of Python, by line."""
+
+    others: dict[str, int]
+
+
+@pytest.fixture
+def team(tmp_path):
+    """Return a script that calls a loop of two threads of OpenMP."""
+    source, library = tmp_path / "team.c", tmp_path / "team.so"
+    source.write_text(textwrap.dedent(TEAM))
+    cc = shutil.which("gcc")
+    if cc is None:
+        pytest.skip("needs gcc")
+    command = [cc, "-O1", "-fopenmp", "-shared", "-fPIC", "-o", str(library), str(source)]
+    subprocess.run(command, check=True)
+    return textwrap.dedent(CALLS_TEAM).replace("{library}", str(library))
 
 
 @pytest.fixture
@@ -104,6 +147,7 @@ def traced(tmp_path):
         meter = NativeMeter(
             beside=(line_sampler()[0],),
             variables=(f"{LINES_VARIABLE}={folder}", f"{TRACED_VARIABLE}={listed}"),
+            options=NativeMeter().options | OPTION_LINES,
             **options,
         )
         caches = [Cache(level=1, kind="data", size_bytes=32768, ways=8, line_bytes=64)]
@@ -113,9 +157,18 @@ def traced(tmp_path):
                 launch=lambda command: run(command, stdin=stdin, output="stderr"),
                 caches=caches if options else (),
             )
-        samples = LineSamples()
+        samples = Samples()
         samples.read(folder)
-        regions = {int(one.name.removeprefix(LINE_MARK)): one for one in counted.regions}
+        regions = {
+            int(one.name.removeprefix(LINE_MARK)): one
+            for one in counted.regions
+            if one.name.startswith(LINE_MARK)
+        }
+        samples.others = {
+            one.name.removeprefix(OTHERS_MARK): one.counts.work_flop
+            for one in counted.regions
+            if one.name.startswith(OTHERS_MARK)
+        }
         begun = {line: share.samples for (_, line), share in samples.of.items()}
         known = {
             number: tuple(map(int, found.groups()))
@@ -138,6 +191,31 @@ def test_lines_have_the_flop_that_they_do(traced):
 
     assert len(known) == 2
     assert {n: (regions[n].counts.work_flop, begun[n]) for n in known} == known
+
+
+def test_threads_of_openmp_count_in_the_line_that_calls_them(traced, team, monkeypatch):
+    """One Python thread: half of the loop's flop are another thread's."""
+    for variable, value in SLEEPING.items():
+        monkeypatch.setenv(variable, value)
+    regions, begun, known, samples = traced(team + "work()\n")
+
+    assert len(known) == 3
+    assert {n: (regions[n].counts.work_flop, begun[n]) for n in known} == known
+    assert sorted(filter(None, samples.others.values())) == [1_000_000, 1_000_000]
+
+
+@pytest.mark.slow
+def test_threads_of_openmp_are_apart_while_two_lines_are_executed(traced, team, monkeypatch):
+    """Two Python threads, one of which waits in its line: whose is unknown."""
+    for variable, value in SLEEPING.items():
+        monkeypatch.setenv(variable, value)
+    text = "thread = threading.Thread(target=work)\nthread.start()\nthread.join()\n"
+    regions, begun, known, samples = traced(team + text)
+    first, *_ = known
+
+    assert begun[first] == 20
+    assert regions[first].counts.work_flop == pytest.approx(1_000_000, rel=0.1)
+    assert samples.others.get("", 0) == pytest.approx(2_000_000, rel=0.1)
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 """Lines of Python: what their samples say, and how they are placed and shown."""
 
 import struct
+from dataclasses import replace
 
 import pytest
 from line_inputs import ADD, ARRAYS, LINES, MAKING, SCRIPT, SOURCE
@@ -65,15 +66,16 @@ def test_damaged_files_are_refused(tmp_path, content):
         LineSamples().read(tmp_path)
 
 
-def test_a_line_is_placed_by_its_own_threads_time():
-    """Its counts, and the CPU time of the threads that executed it, if that is known well."""
+def test_a_line_is_placed_by_the_time_of_the_threads_that_worked():
+    """Its counts, and their CPU time: that of others if they did some of its flop."""
     alone = line_alone(ARRAYS, ADD)
 
     assert alone.counted.counts.work_flop == 3_000_000
     assert alone.timed.runtime_s.median == pytest.approx(0.006)
     assert alone.traffic_at("dram").total_bytes == 72_000_000
     assert alone.lines is None
-    assert MAKING.own_s == pytest.approx(0.9 * 0.0009)
+    assert MAKING.working_s == pytest.approx(0.9 * 0.0009)
+    assert replace(MAKING, other_threads_flop=1).working_s == pytest.approx(0.0009)
 
 
 def test_lines_are_kept_as_they_are():

@@ -41,11 +41,13 @@ class PythonLine:
     executions : int or None
         How often the line began in the run in which lines were counted; None: not counted.
     counts : Counts or None
-        What was executed below the line by the threads that were in it: work is the program's own,
-        but among the instructions are those of the interpreter that tell the line. None: not
-        counted.
+        What was executed below the line, by the threads that were in it, and by threads without
+        Python frames while only one Python thread was in a line: work is the program's own, but
+        among the instructions are those of the interpreter that tell the line. None: not counted.
     traffic : tuple of Traffic
         What they moved; empty: not known.
+    other_threads_flop : int or None
+        The part of the work that threads without Python frames did; None: not counted.
     """
 
     file: str
@@ -60,6 +62,7 @@ class PythonLine:
     executions: int | None = None
     counts: Counts | None = None
     traffic: tuple[Traffic, ...] = ()
+    other_threads_flop: int | None = None
 
     @property
     def name(self) -> str:
@@ -67,9 +70,13 @@ class PythonLine:
         return f"{self.file}:{self.line}"
 
     @property
-    def own_s(self) -> float:
-        """CPU time of the threads that executed the line, without other threads."""
-        return self.interpreter_s + self.native_s + self.system_s
+    def working_s(self) -> float:
+        """CPU time of the threads that did its work: of others only if they did some of it.
+
+        Threads of BLAS and OpenMP also take time to wait for more work.
+        """
+        others_s = self.other_threads_s if self.other_threads_flop else 0.0
+        return self.interpreter_s + self.native_s + self.system_s + others_s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

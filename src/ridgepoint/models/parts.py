@@ -140,15 +140,15 @@ def line_alone(measurement: Measurement, line: PythonLine) -> Measurement:
     Returns
     -------
     Measurement
-        Counts of the threads that were in the line, and their CPU time, as if one thread had been
-        there at a time. Not timed if that is not known to `CERTAIN`.
+        Counts of the threads that worked below the line, and their CPU time, as if one thread had
+        been there at a time. Not timed if that is not known to `CERTAIN`.
     """
-    own_s, cpu_s = line.own_s, line.cpu_s
+    working_s, cpu_s = line.working_s, line.cpu_s
     low, high = cpu_s.low, cpu_s.high
     timed = None
-    if own_s and low is not None and high is not None:
-        scale = own_s / cpu_s.median
-        runtime = Estimate([own_s], interval=(low * scale, high * scale))
+    if working_s and low is not None and high is not None:
+        scale = working_s / cpu_s.median
+        runtime = Estimate([working_s], interval=(low * scale, high * scale))
         if (high - low) / 2 <= CERTAIN * cpu_s.median:
             timed = Timed(runtime_s=runtime, cpu_s=runtime)
     return part_alone(measurement, line, kind="line", timed=timed)

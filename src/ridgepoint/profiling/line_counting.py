@@ -16,15 +16,18 @@ from ridgepoint.host.scratch import scratch_folder
 from ridgepoint.meters import Meter
 from ridgepoint.meters.first_choice import FirstChoice
 from ridgepoint.meters.native import NativeMeter
+from ridgepoint.meters.native.arena import OPTION_LINES
 from ridgepoint.meters.python_lines import (
     LINE_MARK,
     LINES_VARIABLE,
     MOST_TRACED,
+    OTHERS_MARK,
     TRACED_VARIABLE,
     line_sampler,
     traced_list,
 )
 from ridgepoint.meters.python_lines.samples import LineSamples
+from ridgepoint.profiling.sleeping import SLEEPING
 
 _MOST_EVENTS = 50_000_000
 _ALIKE = 0.01
@@ -111,8 +114,13 @@ def _traced(
             encoding="utf-8",
             errors="surrogateescape",
         )
-        variables = (f"{LINES_VARIABLE}={name}", f"{TRACED_VARIABLE}={listed}")
-        meter = replace(native, beside=(library,), variables=variables)
+        variables = {LINES_VARIABLE: name, TRACED_VARIABLE: str(listed), **SLEEPING}
+        meter = replace(
+            native,
+            beside=(library,),
+            variables=tuple(f"{key}={value}" for key, value in variables.items()),
+            options=native.options | OPTION_LINES,
+        )
         samples = LineSamples()
         try:
             counted = count(meter)
@@ -133,8 +141,8 @@ def _joined(times: PythonLines, traced: _Traced, whole: Counted) -> PythonLines:
     of = {region.name: region for region in traced.counted.regions}
     lines = []
     for number, line in enumerate(times.lines, start=1):
-        region = of.get(f"{LINE_MARK}{number}")
-        counted = line if region is None else _with_counts(line, region, traced.samples)
+        region, others = of.get(f"{LINE_MARK}{number}"), of.get(f"{OTHERS_MARK}{number}")
+        counted = line if region is None else _with_counts(line, region, others, traced.samples)
         lines.append(counted)
     factors = dict(_factors(whole, traced.counted))
     return replace(
@@ -143,11 +151,17 @@ def _joined(times: PythonLines, traced: _Traced, whole: Counted) -> PythonLines:
         tracing=Tracing(
             events=sum(share.samples for share in traced.samples.of.values()), factors=factors
         ),
-        cautions=(*times.cautions, *_doubts(factors, whole, traced.counted)),
+        cautions=(
+            *times.cautions,
+            *_doubts(factors, whole, traced.counted),
+            *_doubts_of_threads(traced.counted, of.get(OTHERS_MARK)),
+        ),
     )
 
 
-def _with_counts(line: PythonLine, region: RegionCounts, samples: LineSamples) -> PythonLine:
+def _with_counts(
+    line: PythonLine, region: RegionCounts, others: RegionCounts | None, samples: LineSamples
+) -> PythonLine:
     share = samples.of.get((line.file, line.line))
     return replace(
         line,
@@ -155,6 +169,7 @@ def _with_counts(line: PythonLine, region: RegionCounts, samples: LineSamples) -
         counts=region.counts,
         # What passes between core and L1 is the interpreter's most of all, and its tracing's.
         traffic=tuple(moved for moved in region.traffic if moved.level != "l1"),
+        other_threads_flop=0 if others is None else others.counts.work_flop,
     )
 
 
@@ -195,6 +210,27 @@ def _doubts(factors: dict[str, float], whole: Counted, traced: Counted) -> Itera
             "line-traffic-traced",
             f"telling lines changed the traffic at DRAM by a factor of {factor:.3g}",
             "trust the traffic of lines no better than that; the whole program's is not affected",
+        )
+
+
+def _doubts_of_threads(traced: Counted, apart: RegionCounts | None) -> Iterator[Caution]:
+    """Yield what is not known of the work of threads without Python frames."""
+    late = next((one for one in traced.cautions if one.code == "threads-late"), None)
+    if late is not None and late.effect is not None:
+        yield Caution(
+            "line-threads-late",
+            f"for {late.effect:.2%} of the CPU time it is not known in which line the work of "
+            "threads without Python frames belongs: they did not wait when another line began",
+            "use OMP_NUM_THREADS=1 (or OPENBLAS_NUM_THREADS=1) to have it in the right line",
+        )
+    if apart is not None and apart.counts.work_flop > _ALIKE * traced.counts.work_flop:
+        share = apart.counts.work_flop / traced.counts.work_flop
+        yield Caution(
+            "line-threads-apart",
+            f"{share:.0%} of the flop are in no line: threads without Python frames executed them "
+            "while no line, or more than one, of its own files was executed",
+            "use OMP_NUM_THREADS=1 (or OPENBLAS_NUM_THREADS=1) to have them in the lines that "
+            "call for them",
         )
 
 

@@ -163,7 +163,8 @@ class NativeMeter(Asked):
             )
             covered = coverage_of(contents, history, selects=selects(self.selection))
         _check_covered(what, covered)
-        _check_together(what, contents)
+        if self.all_threads:
+            _check_together(what, contents)
         return self._counted(
             contents,
             history,

@@ -36,6 +36,10 @@ TRACED_VARIABLE = "RIDGEPOINT_TRACED_LINES"
 LINE_MARK = "\x02"
 """Stands before the number of a line where the copying engine names regions; "0" is all others."""
 
+OTHERS_MARK = "\x03"
+"""Stands before the number of the line in which the work of threads counts that are none of Python;
+without a number it is their work while no line, or more than one, was executed."""
+
 MOST_TRACED = 500
 
 _WHAT = "the sampler of Python lines"

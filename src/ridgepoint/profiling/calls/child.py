@@ -15,6 +15,7 @@ from ridgepoint.core.collecting import not_collecting
 from ridgepoint.core.errors import RidgepointError
 from ridgepoint.profiling.calls.loops import loop_over
 from ridgepoint.profiling.calls.packing import Function, Packed, unpack_function
+from ridgepoint.profiling.sleeping import SLEEPING
 from ridgepoint.regions import region
 
 REGION = "ridgepoint: calls"
@@ -36,14 +37,6 @@ _REUSING = {
     "MALLOC_MMAP_MAX_": "0",
     "MALLOC_TOP_PAD_": str(2**26),
     "MALLOC_TRIM_THRESHOLD_": str(2**31 - 1),
-}
-# Threads that have nothing to do are to sleep at once: what they spin is nobody's work, and where
-# they are woken, it is known in which region they are.
-_SLEEPING = {
-    "GOMP_SPINCOUNT": "0",
-    "KMP_BLOCKTIME": "0",
-    "OMP_WAIT_POLICY": "passive",
-    "OPENBLAS_THREAD_TIMEOUT": "4",  # the logarithm of cycles; there is no less
 }
 
 
@@ -90,7 +83,7 @@ def is_counted() -> bool:
 def environment(threads: int | None) -> dict[str, str]:
     """Return the variables of a process that counts, with so many threads of linear algebra."""
     limits = {} if threads is None else dict.fromkeys(_THREAD_VARIABLES, str(threads))
-    return {_IS_COUNTED: "1", **_REUSING, **_SLEEPING, **limits}
+    return {_IS_COUNTED: "1", **_REUSING, **SLEEPING, **limits}
 
 
 def prepare(task: Task) -> Function:

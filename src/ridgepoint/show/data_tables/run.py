@@ -59,6 +59,7 @@ _PYTHON_LINES = (
     number("native_s", "CPU time in native code.", unit="s"),
     number("system_s", "CPU time in system calls.", unit="s"),
     number("other_threads_s", "CPU time in threads without Python frames.", unit="s"),
+    count("other_threads_flop", "Work of threads without Python frames.", unit="flop"),
     *MEASURED,
 )
 _MIX = (
@@ -183,7 +184,7 @@ def _python_lines(lines: PythonLines | None, analysis: Analysis | None = None) -
     for line in () if lines is None else lines.lines:
         part = parts.get(line.name)
         yield {
-            **fields_of(line, *(column.key for column in _PYTHON_LINES[:8]), "cpu_s"),
+            **fields_of(line, *(column.key for column in _PYTHON_LINES[: -len(MEASURED)]), "cpu_s"),
             "entries": line.executions,
             **({} if line.counts is None else done(line.counts, line.traffic)),
             **({} if part is None else placed(part.placement)),

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from ridgepoint.core.amounts import Array
 from ridgepoint.core.demand import Demand
 from ridgepoint.core.whole_numbers import require_whole
-from ridgepoint.demands.training import CONVENTIONS, ELEMENT_BYTES, TrainingStep
+from ridgepoint.demands.training import CONVENTIONS, ELEMENT_BYTES, TrainingStep, most_samples
 
 INTERACTIONS = {
     "dot": "the products of all pairs of vectors, and the bottom perceptron's output",
@@ -247,7 +247,7 @@ class RecommendationStep:
             are placed without `nodes` or on more nodes than there are tables.
         """
         bottom, top = self.perceptrons
-        samples = bottom.samples(batch=batch, nodes=nodes, strong=strong)
+        samples = most_samples(batch, nodes, strong=strong)
         division = _Division.of(batch=batch, nodes=nodes, strong=strong, samples=samples)
         return {
             "bottom": bottom.demand(batch=batch, nodes=nodes, strong=strong),

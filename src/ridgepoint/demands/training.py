@@ -260,7 +260,7 @@ class TrainingStep:
         ValueError
             If a number is not whole and > 0, or `strong` is given without `nodes`.
         """
-        samples = self.samples(batch=batch, nodes=nodes, strong=strong)
+        samples = most_samples(batch, nodes, strong=strong)
         how, element = CONVENTIONS[self.convention], ELEMENT_BYTES[self.precision]
         flop = how.flop_per_weight * self.weights
         if not how.first_gradient:
@@ -277,14 +277,21 @@ class TrainingStep:
             }
         )
 
-    def samples(self, *, batch: npt.ArrayLike, nodes: npt.ArrayLike | None, strong: bool) -> Array:
-        """Return the samples of the fullest node; see `demand`."""
-        samples = _whole("batch", batch)
-        if not strong:
-            return samples
-        if nodes is None:
-            raise ValueError("nodes must be given where the batch is divided over them")
-        return np.ceil(samples / _whole("nodes", nodes))
+
+def most_samples(batch: npt.ArrayLike, nodes: npt.ArrayLike | None, *, strong: bool) -> Array:
+    """Return the samples of the fullest node, of each batch or of all of them together.
+
+    Raises
+    ------
+    ValueError
+        If a number is not whole and > 0, or the batch is divided over an unknown number of nodes.
+    """
+    samples = _whole("batch", batch)
+    if not strong:
+        return samples
+    if nodes is None:
+        raise ValueError("nodes must be given where the batch is divided over them")
+    return np.ceil(samples / _whole("nodes", nodes))
 
 
 def _times_sent(nodes: Array, algorithm: str) -> Array:

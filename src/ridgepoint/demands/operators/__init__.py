@@ -12,6 +12,7 @@ from ridgepoint.demands.operators.numpy.rules import RULES as NUMPY
 from ridgepoint.demands.operators.rule import NoRule, Rule
 
 _MISFITS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""What a rule raises where a call's arguments are others than it expects."""
 
 __all__ = ["NoRule", "Rule", "asked_of"]
 
@@ -37,7 +38,7 @@ def asked_of(call: Call) -> Asked:
     except NoRule as error:
         return _unknown(str(error))
     except _MISFITS as error:
-        # A library may call an operator of this name with other arguments: to the user that is an
+        # Versions of a library differ in the arguments of an operator: to the user that is an
         # operator without a rule, no failure of the program.
         return _unknown(f"the rule for {call.name} does not fit its arguments ({error!r})")
 

@@ -19,7 +19,7 @@ from ridgepoint.core.presenting import amount as counted
 from ridgepoint.core.resources import RESOURCES
 from ridgepoint.core.whole_numbers import require_whole
 from ridgepoint.demands.operators.division import UNDIVIDED, Division
-from ridgepoint.demands.training import ALL_REDUCES, TrainingStep, all_reduce_bytes
+from ridgepoint.demands.training import ALL_REDUCES, all_reduce_bytes, most_samples
 
 MEMORY = {
     "operators": "each operator's inputs and outputs cross memory, as with no cache between them",
@@ -101,8 +101,7 @@ class ModelStep:
             If a number is not whole and > 0, `strong` is given without `nodes`, or it was recorded
             with one batch, and another one is asked for.
         """
-        # Who has how many samples is the same for a perceptron.
-        samples = TrainingStep(layers=(1, 1)).samples(batch=batch, nodes=nodes, strong=strong)
+        samples = most_samples(batch, nodes, strong=strong)
         if not self.per_sample and (samples != self.batches[0]).any():
             raise ValueError(
                 f"{self.name} was recorded with {counted(self.batches[0], 'sample')} alone: record "

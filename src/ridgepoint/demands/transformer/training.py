@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ridgepoint.core.demand import Demand
 from ridgepoint.core.whole_numbers import require_whole
-from ridgepoint.demands.training import TrainingStep, all_reduce_bytes
+from ridgepoint.demands.training import all_reduce_bytes, most_samples
 from ridgepoint.demands.transformer import Transformer
 from ridgepoint.demands.transformer.passes import Inference
 from ridgepoint.demands.transformer.shares import Stage
@@ -151,8 +151,7 @@ class TransformerStep:
             The parts of `Inference.parts`, forward and backward, then ``gradients`` (their
             all-reduce) and, if it is counted, ``optimizer``.
         """
-        # Who has how many sequences is the same for a perceptron.
-        samples = TrainingStep(layers=(1, 1)).samples(batch=batch, nodes=nodes, strong=strong)
+        samples = most_samples(batch, nodes, strong=strong)
         whole = Stage(layers=self.model.layers)
         passes = {
             way: replace(self.forward, activations=way).parts(

@@ -55,7 +55,7 @@ def _operator(placed: PlacedOperator) -> dict[str, Any]:
         **fields_of(operator, "name", "module", "phase", "calls"),
         "inputs": [_tensor(each) for each in operator.call.inputs],
         "outputs": [_tensor(each) for each in operator.call.outputs],
-        **_asked(operator.asked),
+        "asked": _asked(operator.asked),
         "time_s": operator.time_s,
         "share": placed.share,
         "intensity_flop_per_byte": placed.intensity,
@@ -67,12 +67,10 @@ def _operator(placed: PlacedOperator) -> dict[str, Any]:
 
 def _asked(asked: Asked) -> dict[str, Any]:
     """Return what one call asks for."""
-    return {
-        "asked": fields_of(
-            asked, "kind", "work", "read_bytes", "write_bytes", "workspace_bytes", "functions",
-            "rule", "unknown",
-        )
-    }  # fmt: skip
+    return fields_of(
+        asked, "kind", "work", "read_bytes", "write_bytes", "workspace_bytes", "functions", "rule",
+        "unknown",
+    )  # fmt: skip
 
 
 def _tensor(tensor: Tensor) -> dict[str, Any]:

@@ -115,13 +115,11 @@ def _rows(analysis: OperatorAnalysis) -> Iterator[Row]:
     yield "   outside", _outside(analysis)
     yield "W  work", f"{shown_work_of(whole.demand)}{_but(whole)}"
     if whole.demand is not None:
-        moved = (
-            f"read {format_si(float(whole.demand.amount(f'dram_{way}')), 'B')}"
-            if way == "read"
-            else f"written {format_si(float(whole.demand.amount('dram_write')), 'B')}"
-            for way in ("read", "write")
+        read, written = (
+            format_si(float(whole.demand.amount(name)), "B") for name in ("dram_read", "dram_write")
         )
-        yield "Q  least bytes", f"{', '.join(moved)}, if no cache keeps any between operators"
+        moved = f"read {read}, written {written}, if no cache keeps any between operators"
+        yield "Q  least bytes", moved
     if whole.intensity is not None:
         yield "I  intensity", f"{shown_intensity(whole.intensity)} flop/byte of least bytes"
     if says := profile.library_says:
@@ -247,7 +245,7 @@ def _uncut(table: Table, *, names: Collection[str]) -> Table:
     """Return a table of which only names are cut where there is little room: no number is."""
     for column in table.columns:
         if column.header not in names:
-            cells = [str(column.header), *(str(cell) for cell in column._cells)]
+            cells = [str(column.header), *(str(cell) for cell in column.cells)]
             column.min_width, column.no_wrap = max(map(len, cells)), True
     table.columns[0].min_width = _LEAST_WIDTH
     return table

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import statistics
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -31,6 +30,7 @@ from ridgepoint.models.operators.placed import (
     asks_nothing,
     grouped,
     grouped_alike,
+    paths_to,
 )
 from ridgepoint.models.operators.verdict import operator_verdict
 from ridgepoint.models.thresholds import ABOVE_ROOF, NEAR
@@ -89,7 +89,7 @@ class OperatorAnalysis(Presentable):
         order: dict[str, list[PlacedOperator]] = {}
         by_first = {id(operator): at for at, operator in enumerate(self.profile.operators)}
         for placed in sorted(self.operators, key=lambda one: by_first[id(one.operator)]):
-            for path in _paths(placed.operator.module):
+            for path in paths_to(placed.operator.module):
                 order.setdefault(path, []).append(placed)
         return tuple(
             OperatorGroup(name=name, operators=tuple(inside)) for name, inside in order.items()
@@ -264,12 +264,6 @@ class OperatorAnalysis(Presentable):
             NOT_TIMED: operator.time_s is None,
         }
         return next((why for why, holds in reasons.items() if holds), None)
-
-
-def _paths(module: str) -> Iterable[str]:
-    """Return a module's path and those of all modules around it, outermost first."""
-    parts = module.split(".") if module else []
-    return ["", *(".".join(parts[: at + 1]) for at in range(len(parts)))]
 
 
 def analyse_operators(profile: OperatorProfile, machine: Machine | None = None) -> OperatorAnalysis:

@@ -214,6 +214,18 @@ class OperatorGroup:
         return _shares(times)
 
 
+def paths_to(module: str) -> list[str]:
+    """Return the paths of all modules around one, outermost first, and its own.
+
+    Examples
+    --------
+    >>> paths_to("layers.0")
+    ['', 'layers', 'layers.0']
+    """
+    parts = module.split(".") if module else []
+    return ["", *(".".join(parts[: at + 1]) for at in range(len(parts)))]
+
+
 def asks_nothing(operator: Operator) -> bool:
     """Return whether an operator has no work and moves no byte, as a view does."""
     asked = operator.asked

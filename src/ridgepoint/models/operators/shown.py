@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 
 from ridgepoint.models.operators import OperatorAnalysis, OperatorGroup
+from ridgepoint.models.operators.placed import paths_to
 
 
 def modules_shown(
@@ -36,14 +37,8 @@ def modules_shown(
             break
     shown = [group for group in every if id(group) in kept]
     place = {group.name: at for at, group in enumerate(every)}
-    shown.sort(key=lambda group: [place[path] for path in _around(group.name) if path in place])
+    shown.sort(key=lambda group: [place[path] for path in paths_to(group.name) if path in place])
     return tuple(shown), len(every) - len(shown)
-
-
-def _around(path: str) -> list[str]:
-    """Return the paths of all modules around one, outermost first, and its own."""
-    parts = path.split(".")
-    return [".".join(parts[: at + 1]) for at in range(len(parts))]
 
 
 def folded_modules(modules: Sequence[OperatorGroup]) -> tuple[OperatorGroup, ...]:
@@ -68,10 +63,9 @@ def folded_modules(modules: Sequence[OperatorGroup]) -> tuple[OperatorGroup, ...
 
 
 def _key(path: str, likeness: Mapping[str, Hashable]) -> Hashable:
-    parts = path.split(".")
     return tuple(
-        likeness.get(".".join(parts[: at + 1])) if part.isdecimal() else part
-        for at, part in enumerate(parts)
+        likeness.get(around) if part.isdecimal() else part
+        for part, around in zip(path.split("."), paths_to(path)[1:] or [""], strict=True)
     )
 
 

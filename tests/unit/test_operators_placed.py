@@ -156,7 +156,7 @@ def test_how_much_faster_another_machine_is_leaves_out_what_was_not_timed():
     there = replace(MACHINE, name="there", host=replace(MACHINE.host, cpu="another"))
 
     assert analyse_operators(profile, there).verdict == (
-        "there needs at least 2 ms for the operators, limited by compute",
+        "on there the operators need at least 2 ms, limited by compute",
         "the same operators took 2 ms on none: by its roofs there is at most 2 times as fast",
     )
 

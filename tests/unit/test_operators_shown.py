@@ -149,6 +149,13 @@ def test_without_times_and_machine_nothing_reads_as_zero():
     assert not re.search(r"\b0 (s|%)", "\n".join(lines))
 
 
+def test_an_efficiency_without_a_time_is_just_unknown():
+    """And a sentence does not begin with the name of a machine."""
+    text = analyse_operators(profile(linear("a", time_s=None)), MACHINE).summary()
+    assert "efficiency    unknown\n" in text.replace(" \n", "\n")
+    assert f"On {MACHINE.name} the operators need at least" in text
+
+
 def test_names_from_outside_cannot_act_on_the_terminal():
     """Names of modules and operators are the user's."""
     evil = operator("mine.\x1b[2J", (tensor(2),), (tensor(2),), module="a\x1b]0;x", time_s=(1.0,))
@@ -320,6 +327,14 @@ def test_start_up_of_a_script_is_not_outside_of_its_operators():
     lines = printed(script)
     assert any(line.startswith("   start, end") and "6 s, 60 % of a run" in line for line in lines)
     assert any(line.startswith("   outside") and "1 s, 10 % of a run" in line for line in lines)
+
+
+def test_what_is_outside_is_unknown_where_runs_differ_by_more():
+    """1 s is left of 10 s, and half of all runs are more than 2 s apart."""
+    script = profile(linear("a", time_s=(3.0,)), timed=(8.0, 10.0, 12.5))
+    script = replace(script, startup_s=6.0, attached_s=Estimate([12.0]))
+    assert analyse_operators(script, MACHINE).outside_s is None
+    assert any("unknown: less than equal runs" in line for line in printed(script))
 
 
 def test_a_start_that_took_longer_than_a_plain_run_is_no_share_of_it():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from types import MappingProxyType
 
@@ -45,6 +46,11 @@ class Demand:
         checked: dict[str, Amount] = {}
         for name, amount in amounts.items():
             resource_named(name)
+            if isinstance(amount, float | int):  # a list of operators has thousands of demands
+                if not 0 <= amount < math.inf:
+                    raise ValueError(f"{name} must be finite and >= 0, got {amount!r}")
+                checked[name] = float(amount)
+                continue
             array = np.array(amount, dtype=np.float64)
             # Two reductions, without arrays in between; of NaN both are NaN, and no bound holds.
             if array.size and not (array.min() >= 0 and array.max() < np.inf):

@@ -169,6 +169,11 @@ class Asked:
         return self.read_bytes + self.write_bytes
 
     @property
+    def is_known(self) -> bool:
+        """Whether its work and its bytes are, so that there is a demand."""
+        return not (self.work is None or self.read_bytes is None or self.write_bytes is None)
+
+    @property
     def demand(self) -> Demand | None:
         """Work, and the least bytes as traffic at DRAM, as if no cache held any; None: unknown."""
         if self.work is None or self.read_bytes is None or self.write_bytes is None:

@@ -143,7 +143,7 @@ def unknown_sentences(analysis: OperatorAnalysis, *, most: int = 5) -> list[str]
     """
     found: dict[tuple[str, str], list[float | None]] = {}
     for placed in analysis.operators:
-        if placed.operator.demand is None:
+        if not placed.operator.asked.is_known:
             key = placed.operator.name, placed.operator.asked.unknown or "the reason is unknown"
             found.setdefault(key, []).append(placed.share)
     rows = sorted(found.items(), key=lambda item: -_total(item[1]))

@@ -144,13 +144,17 @@ class OperatorAnalysis(Presentable):
         Imports, start and end of a script are not among them. Recording operators makes them seem
         longer, so that this is the least. Of runs with nothing attached; of the recorded ones, in
         which start and operators were timed, where these were shorter: their machine was less busy.
+        Unknown where equal runs of a script, start included, differ by more than that.
         """
-        timed, inside = self.profile.timed, self.whole.time_s
+        timed, inside, startup_s = self.profile.timed, self.whole.time_s, self.profile.startup_s
         runs = (self.profile.attached_s, None if timed is None else timed.runtime_s)
-        known = [runtime_s.median for runtime_s in runs if runtime_s is not None]
+        known = [runtime_s for runtime_s in runs if runtime_s is not None]
         if not known or inside is None:
             return None
-        return max(min(known) - (self.profile.startup_s or 0.0) - inside.median, 0.0)
+        least_s = min(runtime_s.median for runtime_s in known)
+        outside_s = max(least_s - (startup_s or 0.0) - inside.median, 0.0)
+        differ_s = max(runtime_s.q3 - runtime_s.q1 for runtime_s in known)
+        return None if startup_s is not None and 0 < outside_s < differ_s else outside_s
 
     @cached_property
     def runs_s(self) -> tuple[float, ...]:
@@ -257,7 +261,7 @@ class OperatorAnalysis(Presentable):
     def _unplaced(self, operator: Operator, bound: Bound | None) -> str | None:
         """Return why no roof can explain its time; None: one may."""
         reasons = {
-            UNKNOWN: operator.demand is None,
+            UNKNOWN: not operator.asked.is_known,
             NOTHING: asks_nothing(operator),
             NO_CEILING: bound is None,
             ELSEWHERE: self.is_elsewhere,

@@ -70,7 +70,7 @@ def _of_machine(analysis: OperatorAnalysis) -> Iterator[Caution]:
 
 def _unknown(analysis: OperatorAnalysis) -> Iterator[Caution]:
     """Yield a caution about operators of unknown demand: how much time, which and why."""
-    unknown = [one for one in analysis.operators if one.operator.demand is None]
+    unknown = [one for one in analysis.operators if not one.operator.asked.is_known]
     if not unknown:
         return
     share = sum(one.share or 0.0 for one in unknown)

@@ -193,7 +193,7 @@ class _Plan:
             alone_s=sum(unit.alone_s for unit in units),
             optimizer_s=_optimizer_s(profile, machine, 1 / shares),
             optimizer_alone_s=_optimizer_s(profile, machine, 1.0),
-            unknown_calls=sum(o.calls for o in profile.operators if o.demand is None),
+            unknown_calls=sum(o.calls for o in profile.operators if not o.asked.is_known),
         )
 
 

@@ -115,7 +115,7 @@ class OperatorGroup:
     def has_unknown(self) -> bool:
         """Whether the demand of some operator is unknown, or its time while others have one."""
         timed = [placed.operator.time_s is not None for placed in self.operators]
-        return any(placed.operator.demand is None for placed in self.operators) or (
+        return any(not placed.operator.asked.is_known for placed in self.operators) or (
             any(timed) and not all(timed)
         )
 
@@ -148,7 +148,7 @@ class OperatorGroup:
         if self.share is None:
             return None
         return sum(
-            placed.share or 0.0 for placed in self.operators if placed.operator.demand is None
+            placed.share or 0.0 for placed in self.operators if not placed.operator.asked.is_known
         )
 
     @cached_property
@@ -277,7 +277,7 @@ def _likeness(operator: Operator) -> Hashable:
     call = operator.call
     return (
         *(call.name, operator.phase),
-        *(_described(call.inputs), _described(call.outputs), operator.demand is None),
+        *(_described(call.inputs), _described(call.outputs), not operator.asked.is_known),
     )
 
 

@@ -74,8 +74,8 @@ def _least(analysis: OperatorAnalysis) -> str:
     least = analysis.whole.bound
     assert least is not None
     return (
-        f"{analysis.machine_name} needs at least {format_si(float(least.time_s), 's')} for the "
-        f"operators{_limits(analysis.whole.limiters)}"
+        f"on {analysis.machine_name} the operators need at least "
+        f"{format_si(float(least.time_s), 's')}{_limits(analysis.whole.limiters)}"
     )
 
 

@@ -137,7 +137,8 @@ def _rows(analysis: OperatorAnalysis) -> Iterator[Row]:
         return
     yield "   attainable", f"{format_si(float(whole.bound.time_s), 's')} at least, on {on}"
     if not analysis.is_elsewhere:
-        yield "   efficiency", f"{shown_share(whole.efficiency)}{_of_known(whole)}"
+        known = "" if whole.efficiency is None else _of_known(whole)
+        yield "   efficiency", f"{shown_share(whole.efficiency)}{known}"
 
 
 def _inside(analysis: OperatorAnalysis) -> str:
@@ -151,6 +152,8 @@ def _inside(analysis: OperatorAnalysis) -> str:
 def _outside(analysis: OperatorAnalysis) -> str:
     """Return the time outside of operators in plain words."""
     timed, outside_s = analysis.profile.timed, analysis.outside_s
+    if timed is not None and analysis.whole.time_s is not None and outside_s is None:
+        return f"{UNKNOWN}: less than equal runs, start included, differ by"
     if timed is None or outside_s is None:
         return UNKNOWN
     if outside_s == 0:
@@ -170,7 +173,7 @@ def _share_of_run(analysis: OperatorAnalysis, seconds: float) -> str:
 
 def _but(whole: OperatorGroup) -> str:
     """Return which share of the time the known work leaves out."""
-    if whole.demand is None or all(each.operator.demand is not None for each in whole.operators):
+    if whole.demand is None or all(each.operator.asked.is_known for each in whole.operators):
         return ""
     if whole.unknown_share is None:
         return " at least: that of some operators is unknown"

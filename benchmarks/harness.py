@@ -25,7 +25,7 @@ import ridgepoint
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.units import format_si
 from ridgepoint.host import System
-from ridgepoint.profiling.calls.loops import THRESHOLD_CYCLES, Loop, loop_over, time_loop
+from ridgepoint.profiling.calls.loops import Loop, least_sample_s, loop_over, time_loop
 from ridgepoint.profiling.calls.watch import Watch
 
 SAMPLES = 20
@@ -73,7 +73,7 @@ def entries(region: AbstractContextManager[object]) -> Loop:
 
 def timed(loop: Loop, samples: int) -> Estimate:
     """Return what one round takes, s."""
-    threshold_s = THRESHOLD_CYCLES / (System().reported_frequency_hz or 3e9)
+    threshold_s = least_sample_s(System().reported_frequency_hz)
     times = time_loop(loop, replicas=1, repetitions=samples, threshold_s=threshold_s, limit_s=60)
     return Estimate(times.wall_s)
 

@@ -78,7 +78,7 @@ def meter(tmp_path):
 @pytest.mark.parametrize("state", ["warm", "cold"])
 def test_counts_are_those_of_one_call(meter, state, monkeypatch):
     """However many were made; the traffic is read from both channels, on both sockets."""
-    monkeypatch.setattr("ridgepoint.profiling.calls.native.THRESHOLD_CYCLES", 1e6)
+    monkeypatch.setattr("ridgepoint.profiling.calls.loops.THRESHOLD_CYCLES", 1e6)
     made = ridgepoint.measure(
         call, np.ones(1 << 17), state=state, meter=meter(), repetitions=6, memory_bytes=1 << 30
     )

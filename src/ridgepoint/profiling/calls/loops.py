@@ -22,6 +22,11 @@ THRESHOLD_CYCLES = 1e8
 """What one sample takes at least (Ofenbeck et al., section III.A): what the clock and the loop add
 to it then vanishes."""
 
+_USUAL_HZ = 3e9  # where the clock is unknown: only the length of a sample depends on it
+
+FAILURES = (Exception, SystemExit)
+"""What ends a user's function, all but the user's interrupt."""
+
 _MOST_GROWTH = 100.0
 _MARGIN = 1.1  # the next attempt shall be long enough
 _LEAST_SAMPLES = 3
@@ -42,6 +47,11 @@ class Times:
     wall_s: tuple[float, ...]
     cpu_s: tuple[float, ...]
     calls: int
+
+
+def least_sample_s(frequency_hz: float | None) -> float:
+    """Return what one sample takes at least, in seconds, at a clock; None: it is not known."""
+    return THRESHOLD_CYCLES / (frequency_hz or _USUAL_HZ)
 
 
 def loop_over(function: Function, replicas: Sequence[Arguments]) -> Loop:

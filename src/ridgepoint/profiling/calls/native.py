@@ -15,9 +15,10 @@ from ridgepoint.host import System, of_activity
 from ridgepoint.profiling.calls.cautions import Words, time_cautions
 from ridgepoint.profiling.calls.knobs import IN_PYTHON, Knobs
 from ridgepoint.profiling.calls.loops import (
-    THRESHOLD_CYCLES,
+    FAILURES,
     Times,
     empty_loop,
+    least_sample_s,
     loop_over,
     time_calls,
     time_rounds,
@@ -29,10 +30,8 @@ from ridgepoint.profiling.repeats import LEAST_RUNS
 from ridgepoint.profiling.sample_cautions import Remedies
 
 _MEMORY_SHARE = 4  # one over the share of available memory that replicas may take
-_USUAL_HZ = 3e9  # where the clock is unknown: only the length of a sample depends on it
 _IDLE_SAMPLES = 3
 _COPIES = 3  # of the data of warm calls: the source of copies, here and in the other process
-_FAILURES = (Exception, SystemExit)  # all but the user's interrupt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +98,7 @@ def time_natively(
     """
     system = System()
     replicas, cautions = 1, _data_cautions(subject.arguments)
-    threshold_s = THRESHOLD_CYCLES / (system.reported_frequency_hz or _USUAL_HZ)
+    threshold_s = least_sample_s(system.reported_frequency_hz)
     available_bytes = system.available_bytes or 0
     _require_memory(subject, available_bytes)
     with limited_threads(subject.threads):
@@ -150,7 +149,7 @@ def refusing_failures(what: str, when: str) -> Iterator[None]:
         yield
     except RidgepointError:
         raise
-    except _FAILURES as error:
+    except FAILURES as error:
         raise CannotMeasure(
             what,
             reason=f"it raised {type(error).__name__} {when}: {error}",
@@ -192,7 +191,7 @@ def _try(subject: Subject, *, limit_s: float, knobs: Knobs) -> float:
         loop = loop_over(subject.function, [subject.arguments.unpack()])
         loop(1)
         took_s, _ = time_rounds(loop, 1)
-    except _FAILURES as error:
+    except FAILURES as error:
         raise CannotMeasure(
             subject.what,
             reason=f"it raised {type(error).__name__}: {error}",

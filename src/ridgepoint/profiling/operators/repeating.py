@@ -11,7 +11,7 @@ from ridgepoint.core.errors import CannotMeasure, RidgepointError
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.timed import Timed
 from ridgepoint.host import System, of_activity
-from ridgepoint.profiling.calls.loops import THRESHOLD_CYCLES, Loop, time_loop, time_rounds
+from ridgepoint.profiling.calls.loops import FAILURES, Loop, least_sample_s, time_loop, time_rounds
 from ridgepoint.profiling.operators.options import Options
 from ridgepoint.profiling.repeats import LEAST_RUNS
 from ridgepoint.profiling.sample_cautions import Remedies, sample_cautions
@@ -19,10 +19,8 @@ from ridgepoint.profiling.sample_cautions import Remedies, sample_cautions
 ATTACHED_SHARE = 0.4
 """Share of the time limit that runs with timed operators may take."""
 
-_USUAL_HZ = 3e9  # where the clock is unknown: only the length of a sample depends on it
 _LEAST_ATTACHED = 3
 _NO_MEMORY = ("out of memory", "not enough memory", "can't allocate memory")
-_FAILURES = (Exception, SystemExit)  # all but the user's interrupt
 _MORE = Remedies(
     few="take at least 6 samples, and allow enough time for them: repetitions=, limit_s=",
     noisy="stop other programs, or take more samples: repetitions=",
@@ -83,7 +81,7 @@ def timed_in_turn(
             _loop(run),
             replicas=1,
             repetitions=options.repetitions,
-            threshold_s=THRESHOLD_CYCLES / (system.reported_frequency_hz or _USUAL_HZ),
+            threshold_s=least_sample_s(system.reported_frequency_hz),
             limit_s=options.limit_s * (1 - ATTACHED_SHARE),
             after_each=None if turns is None else turns.take,
         )
@@ -155,7 +153,7 @@ def refusing_failures(options: Options) -> Iterator[None]:
         yield
     except RidgepointError:
         raise
-    except _FAILURES as error:
+    except FAILURES as error:
         raise CannotMeasure(
             options.what,
             reason=f"it raised {type(error).__name__}: {_first_line(error)}",

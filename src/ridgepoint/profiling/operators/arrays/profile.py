@@ -14,6 +14,7 @@ from ridgepoint.core.errors import CannotMeasure
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.operators import Operator, OperatorProfile
 from ridgepoint.core.timed import Timed
+from ridgepoint.profiling.calls.loops import FAILURES
 from ridgepoint.profiling.context import context_here
 from ridgepoint.profiling.operators.arrays import seen_numpy, seen_standard
 from ridgepoint.profiling.operators.arrays.calls import Recording
@@ -129,7 +130,7 @@ def _refusing_subclasses(options: Options) -> Iterator[None]:
     """
     try:
         yield
-    except (Exception, SystemExit) as error:
+    except FAILURES as error:
         raise CannotMeasure(
             options.what,
             reason=f"it does not take arrays whose calls are recorded, which are of a class of "

@@ -133,7 +133,7 @@ def _unit(profile: OperatorProfile) -> str:
 
 def _placeable(operator: Operator, unit: str) -> Demand | None:
     """Return the demand of an operator if it is known and not nothing, in one unit of work."""
-    if not operator.asked.is_known:
+    if operator.demand is None:
         return None
     demand = in_unit(operator.demand, unit)
     return demand if any(demand.amounts.values()) else None

@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -302,6 +303,33 @@ def test_a_view_asks_for_nothing_and_a_copy_for_bytes():
     assert asked_of(call("aten.reshape", x, (6, 4), out=same)).moved_bytes == 0
     assert asked_of(call("aten.reshape", x, (6, 4), out=other)).moved_bytes == 192
     assert asked_of(call("aten.copy_", x, other, out=x)).moved_bytes == 192
+
+
+def test_distances_by_products_are_counted_by_hand():
+    """2 rows and 3 rows of 4: 6 sums of 4 + 2 products; squares 16 - 2, 24 - 3; twice 8; 6 roots.
+
+    A row's sum of n squares is n products and n - 1 additions; the rule says n of each.
+    """
+    x, y = tensor(2, 4), tensor(3, 4)
+    asked = asked_of(call("aten._euclidean_dist", x, y, out=tensor(2, 3)))
+    by_hand = 2 * 6 * (4 + 2) + (2 * 8 - 2) + (2 * 12 - 3) + 8 + 6
+    assert by_hand <= asked.work["fp32"] <= by_hand + 2 + 3
+    assert (asked.read_bytes, asked.write_bytes) == (80, 24)
+
+
+def test_numbers_back_from_integers_are_one_product_each():
+    """What is quantised is an integer, and so is its difference from zero's."""
+    small, wide = tensor(8, 8, dtype="qint8"), tensor(8, 8)
+    back = asked_of(call("aten.dequantize", small, out=wide))
+    there = asked_of(call("aten.quantize_per_tensor", wide, 0.1, 0, "qint8", out=small))
+    assert (back.work, there.work) == ({"fp32": 64}, {"fp32": 128})
+
+
+def test_how_much_a_sparse_array_holds_is_said_to_be_in_the_data():
+    """Which is a better reason than that there is no rule."""
+    sparse = replace(tensor(8, 8), layout="sparse_csr")
+    asked = asked_of(call("aten._to_sparse_csr", tensor(8, 8), out=sparse))
+    assert (asked.work, "is in its data" in asked.unknown) == (None, True)
 
 
 def test_an_operator_without_a_rule_is_unknown_and_never_nothing():

@@ -74,6 +74,8 @@ _LOOP = "for(int64_t x0=static_cast<int64_t>(0L); x0<static_cast<int64_t>({}); x
     [
         (_LOOP.format("ks0") + "\n{\nauto tmp1 = tmp0 + tmp0;\n}", "no fixed length"),
         (_LOOP.format("8L") + "\n{\nauto tmp1 = surprise(in_ptr0[x0]);\n}", "surprise"),
+        (_LOOP.format("8L") + "\n{\ntmp1 *= tmp0;\n}", "statement 'tmp1 \\*= tmp0'"),
+        (_LOOP.format("8L") + "\n{\n(tmp0 + tmp1).store(out_ptr0 + x0);\n}", "statement"),
         (
             _LOOP.format("8L")
             + "\n{\nauto tmp0 = in_ptr0[x0];\nauto tmp2 = [&]\n{\n"
@@ -83,7 +85,7 @@ _LOOP = "for(int64_t x0=static_cast<int64_t>(0L); x0<static_cast<int64_t>({}); x
     ],
 )
 def test_what_is_not_understood_is_unknown(body, why):
-    """Dynamic shapes, unknown functions, and elements under a mask."""
+    """Dynamic shapes, unknown functions and statements, and elements under a mask."""
     with pytest.raises(NoRule, match=why):
         work_of_source("void kernel(const float* in_ptr0)\n{\n" + body + "\n}\n")
 

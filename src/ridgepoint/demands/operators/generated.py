@@ -23,6 +23,13 @@ _RANGE = re.compile(rf"(\w+) >= {_NUMBER} && \1 < {_NUMBER}")
 _ASSIGNED = re.compile(
     r"(?:(?:auto|[\w:]+(?:<[\w:, ]+>)?)[&*]? )?(\w+)(\[.*?\])? (\+)?= (.+);", re.DOTALL
 )
+_NO_WORK = re.compile(
+    r"\w+\.store\(.*\)|(?:[\w:]+(?:<[\w:, ]+>)?[&*]? )+\w+(?:\[.*?\])?|\(\)"
+    r"|auto \w+ = \[&\]\(\)|(?:return|break|continue)\b.*",
+    re.DOTALL,
+)
+"""Statements that store, declare or end: all without an operation on elements."""
+_CALL = re.compile(r"[\w:]+(?:<[^()]*>)?\(.*\)", re.DOTALL)
 _PARAMETER = re.compile(r"(?:const )?([\w:]+)\*\s*(?:__restrict__ )?(\w+)")
 _PRECISION = {"float": "fp32", "double": "fp64"}
 _HALVES = ("at::BFloat16", "at::Half", "c10::BFloat16", "c10::Half")
@@ -41,6 +48,7 @@ _FREE = {
     "int", "long", "uint8_t", "int8_t", "Vectorized", "VectorizedN", "VecMask", "arange", "data",
     "index_expr", "lt", "copysign", "is_nan", "to", "unsigned", "uint32_t", "operator",
     "where", "masked_load", "reinterpret_cast", "bit_cast", "c10", "atomic_add_index",
+    "div_floor_integer",
 }  # fmt: skip
 _COSTS = {
     **{name: cost for name, cost in ELEMENTWISE.items() if " " not in name},
@@ -161,8 +169,10 @@ class _Reader:
             target, index, adds, right = found.groups()
         else:
             target, index, adds, right = "", None, None, line.rstrip(";")
-            if ".store(" in line or not right or "(" not in right:
+            if not right or _NO_WORK.fullmatch(right):
                 return
+            if not _CALL.fullmatch(right):
+                raise NoRule(f"it is not known what the kernel's statement {right!r} does")
         flop, functions, dtype, vectors = self._expression(right)
         if adds:
             flop += 1

@@ -84,10 +84,11 @@ def _gated(call: Call) -> Asked:
 
 
 def _quantised(call: Call) -> Asked:
-    # round(x / s + z), and back (q - z) s: the work is on the numbers that are not quantised.
+    # round(x / s + z), and back (q - z) s, where q - z is a difference of integers.
     source = array(call.arguments[0] if call.arguments else None, "self")
-    dtype = "fp32" if source.dtype.startswith("q") else source.dtype
-    return ask(call, KIND, dtype=dtype, flop=2 * source.size, rule="2 n: x / s + z")
+    if source.dtype.startswith("q"):
+        return ask(call, KIND, dtype="fp32", flop=source.size, rule="n: (q - z) s")
+    return ask(call, KIND, dtype=source.dtype, flop=2 * source.size, rule="2 n: x / s + z")
 
 
 _IN_LISTS = (

@@ -210,6 +210,22 @@ def _distances(call: Call) -> Asked:
     return ask(call, KIND, flop=results * flop[args.p], rule="3 m n k" if args.p == 2 else "")
 
 
+def _distances_by_products(call: Call) -> Asked:
+    """Euclid's distances as roots of |x|^2 - 2 x y + |y|^2: one product of k + 2 terms."""
+    args = given(call, "first", "second")
+    first, second = array(args.first, "x1"), array(args.second, "x2")
+    results, length = _results(call), first.shape[-1]
+    return ask(
+        call,
+        KIND,
+        dtype=first.dtype,
+        products=2.0 * results * (length + 2),
+        flop=results + 3.0 * first.size + 2.0 * second.size,
+        workspace_bytes=None,
+        rule="2 m n (k + 2) + m n + 3 m k + 2 n k",
+    )
+
+
 def _distances_backward(call: Call) -> Asked:
     # The sum over all pairs of g (x - y) / distance.
     args = given(call, "grad", "first", "second", "p")
@@ -243,6 +259,7 @@ RULES: Mapping[str, Rule] = {
     "_trilinear": _trilinear,
     **dict.fromkeys(("chain_matmul", "linalg_multi_dot"), _chain),
     "_cdist_forward": _distances,
+    "_euclidean_dist": _distances_by_products,
     "_cdist_backward": _distances_backward,
     **dict.fromkeys(("cdist", "_pdist_forward", "pdist"), _distances),
 }  # fmt: skip

@@ -194,9 +194,9 @@ def _longer(operators: tuple[Operator, ...], timed: Timed) -> Iterator[Caution]:
     if longer > _LONGER:
         yield Caution(
             "operators-longer",
-            f"the operators' times add up to {100 * longer:.0f} % more than a plain run: runs differed, or "
-            "results were written over temporary arrays (as NumPy does in a * b + c * d with large "
-            "arrays), which cannot be done while calls are recorded",
+            f"the operators' times add up to {100 * longer:.0f} % more than a plain run: "
+            "runs differed, or results were written over temporary arrays (as NumPy does in "
+            "a * b + c * d with large arrays), which cannot be done while calls are recorded",
             "read the times as shares of the whole, whose time is that of plain runs; out= and += "
             "do the same in both kinds of runs",
             effect=longer,

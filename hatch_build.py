@@ -27,7 +27,7 @@ class ManPages(BuildHookInterface):  # type: ignore[misc]
         # this one does; pip isolates builds by sys.path.
         places = os.pathsep.join([str(root / "src"), *sys.path])
         subprocess.run(
-            [sys.executable, root / "tools" / "manual.py", self._pages.name],
+            [sys.executable, root / "tools/manual.py", self._pages.name, self.metadata.version],
             env={**os.environ, "PYTHONPATH": places, "PYTHONDONTWRITEBYTECODE": "1"},
             check=True,
         )

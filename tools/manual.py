@@ -1,6 +1,6 @@
 """The command line described for other readers than its own ``--help``: man pages and Markdown.
 
-    python tools/manual.py FOLDER       # write a man page for every command
+    python tools/manual.py FOLDER VERSION    # write a man page for every command
 
 Both are made from what click knows, when a wheel or the documentation is built; nothing is kept.
 """
@@ -16,7 +16,6 @@ from pathlib import Path
 
 import click
 
-from ridgepoint import __version__
 from ridgepoint.cli.examples import COMMANDS, SUITES, Example
 from ridgepoint.cli.main import group
 
@@ -107,12 +106,12 @@ def page_name(path: str) -> str:
     return f"{path.replace(' ', '-')}.1"
 
 
-def man_page(command: Described) -> str:
+def man_page(command: Described, version: str) -> str:
     """Return a command's page, in the macros of man(7)."""
     title = page_name(command.path).removesuffix(".1")
     summary = command.summary.rstrip(".")
     lines = [
-        f'.TH "{title.upper()}" 1 "" "Ridgepoint {__version__}" "Ridgepoint"',
+        f'.TH "{title.upper()}" 1 "" "Ridgepoint {version}" "Ridgepoint"',
         ".SH NAME",
         rf"{_roff(title)} \- {_roff(summary[:1].lower() + summary[1:])}",
         ".SH SYNOPSIS",
@@ -197,13 +196,14 @@ def _md(text: str) -> str:
 
 
 def main() -> None:
-    """Write the man pages to the folder that the command line names."""
-    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
-        sys.exit("usage: python tools/manual.py FOLDER")
-    folder = Path(sys.argv[1])
+    """Write the man pages of a version to the folder that the command line names."""
+    if len(sys.argv) != 3 or sys.argv[1].startswith("-"):
+        sys.exit("usage: python tools/manual.py FOLDER VERSION")
+    folder, version = Path(sys.argv[1]), sys.argv[2]
     folder.mkdir(parents=True, exist_ok=True)
     for command in described():
-        (folder / page_name(command.path)).write_text(man_page(command), encoding="utf-8")
+        page = man_page(command, version)
+        (folder / page_name(command.path)).write_text(page, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -18,11 +18,10 @@ from typing import TYPE_CHECKING
 from ridgepoint.core.lazily import offered
 from ridgepoint.core.presenting import use_presenter
 
-__version__ = "0.1.0"
-
 # What Python programs use, and where it is; a ":" stands before another name, or makes the module
 # itself the name. Imported when first used: most uses need few of these, and LLVM is a heavy one.
 _HOMES = {
+    "__version__": "core.version",
     # Measure.
     "bops": "meters.source:",
     "CallgrindMeter": "meters.callgrind",
@@ -162,6 +161,7 @@ if TYPE_CHECKING:
     from ridgepoint.core.rates import Rates as Rates
     from ridgepoint.core.rates import ideal_machine as ideal_machine
     from ridgepoint.core.table import Table as Table
+    from ridgepoint.core.version import __version__ as __version__
     from ridgepoint.demands import formulas as formulas
     from ridgepoint.demands.operators.division import Division as Division
     from ridgepoint.demands.operators.step import model_step as model_step
@@ -245,7 +245,7 @@ if TYPE_CHECKING:
 
     bops = source
 
-__all__ = ["__version__", *_HOMES]  # noqa: PLE0604 - every name of the table is a string
+__all__ = [*_HOMES]  # noqa: PLE0604 - every name of the table is a string
 
 use_presenter(lambda: import_module("ridgepoint.show.presenter"))
 

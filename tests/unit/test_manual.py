@@ -23,11 +23,12 @@ def test_every_command_has_a_page():
 
 def test_a_page_says_what_help_says():
     """Options with their values, what they do, and the examples."""
-    page = manual.man_page(PAGES["ridgepoint run"])
+    page = manual.man_page(PAGES["ridgepoint run"], "0.2.0")
 
     assert ".B \\-\\-miss\\-curve\nFind the memory traffic over the size of the cache.\n" in page
     assert "ridgepoint run \\-o heat.svg \\-\\- ./heat 2000 60" in page
     assert ".BR ridgepoint (1)" in page
+    assert page.startswith('.TH "RIDGEPOINT-RUN" 1 "" "Ridgepoint 0.2.0" "Ridgepoint"\n')
 
 
 def test_nothing_in_a_text_is_a_macro():
@@ -41,7 +42,7 @@ def test_groff_finds_nothing_wrong(path):
     """With all of its warnings."""
     done = subprocess.run(
         ["groff", "-man", "-Tutf8", "-ww", "-z"],
-        input=manual.man_page(PAGES[path]).encode(),
+        input=manual.man_page(PAGES[path], "0.2.0").encode(),
         capture_output=True,
         check=True,
     )

@@ -11,7 +11,6 @@ from typing import NoReturn
 
 import click
 
-from ridgepoint import __version__
 from ridgepoint.cli import examples
 from ridgepoint.cli.lazy import LazyGroup
 from ridgepoint.core.errors import Interrupted, RidgepointError, reason_of, status_of
@@ -47,6 +46,14 @@ COMMANDS = {
 }
 
 
+def _print_version(context: click.Context, _: click.Parameter, asked: bool) -> None:
+    if asked and not context.resilient_parsing:
+        from ridgepoint import __version__
+
+        click.echo(f"ridgepoint, version {__version__}")
+        context.exit()
+
+
 @click.command(
     cls=LazyGroup,
     package="ridgepoint.cli",
@@ -54,7 +61,14 @@ COMMANDS = {
     examples=examples.COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-@click.version_option(__version__, prog_name="ridgepoint")
+@click.option(  # click's own would read the version for every command
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Show the version and exit.",
+)
 def group() -> None:
     """Measure a machine, measure a program, bound one by the other.
 

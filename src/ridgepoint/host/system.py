@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ridgepoint.core.identity import Identity, first_processor, identify, seen_in
 from ridgepoint.core.machine import Cache
+from ridgepoint.core.version import release
 from ridgepoint.host.activity import Activity, activity
 from ridgepoint.host.caches import caches_in_sys, caches_in_sysconf
 from ridgepoint.host.files import Files
@@ -139,12 +140,12 @@ def usable_cpus() -> tuple[int, ...]:
 def fingerprint(system: System, version: str, *, quick: bool = False) -> str:
     """Return a digest of all that must not change for measured ceilings to stay valid.
 
-    CPU, caches, CPUs and CPU time allowed, memory, hypervisor, and the version of the kernels; not
-    the host's name, which changes with every container. A quick measurement has another: it must
-    not take a thorough one's place.
+    CPU, caches, CPUs and CPU time allowed, memory, hypervisor, and the release of the kernels; not
+    the host's name, which changes with every container, nor the commit between two releases. A
+    quick measurement has another: it must not take a thorough one's place.
     """
     facts = [
-        version,
+        release(version),
         system.cpu,
         sorted(system.flags),
         [system._cpuinfo.get(key) for key in ("cpu family", "model", "stepping", "microcode")],

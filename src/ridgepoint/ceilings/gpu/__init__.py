@@ -26,6 +26,7 @@ from ridgepoint.core.machine import Ceiling, Host, Machine
 from ridgepoint.core.notebook import shows_progress
 from ridgepoint.core.resources import resource_named
 from ridgepoint.core.units import format_size
+from ridgepoint.core.version import release
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, steps done, and steps in all."""
@@ -200,7 +201,7 @@ def _median(ceiling: Ceiling) -> float:
 def gpu_fingerprint(facts: Facts, *, quick: bool = False) -> str:
     """Return a digest of all conditions for which measured ceilings are valid."""
     parts = [
-        __version__,
+        release(__version__),
         facts.name,
         facts.identity,
         facts.multiprocessors,

@@ -3,13 +3,14 @@
 #   make test    install, check and test
 VENV := .venv
 BIN := $(VENV)/bin
+DIST := dist
 INSTALLED := $(VENV)/.installed
 
 # Byte code is kept, whatever the environment says: tests start many processes, and each would
 # compile all of ours again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo libraries test test-all benchmark page site clean
+.PHONY: demo libraries test test-all benchmark page site wheels clean
 
 demo: $(INSTALLED)
 	tools/demo.sh
@@ -51,6 +52,11 @@ site: $(INSTALLED)
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	rm -rf site
 	$(BIN)/python tools/site/build.py site
+
+# The wheels for x86-64 Linux, with all that is otherwise compiled at first use: needs gcc.
+wheels: $(INSTALLED)
+	$(BIN)/pip install --quiet --disable-pip-version-check -r tools/wheels/requirements.txt
+	$(BIN)/python tools/wheels/build.py $(DIST)
 
 $(INSTALLED): pyproject.toml tools/bootstrap.sh
 	tools/bootstrap.sh $(VENV)

@@ -1,4 +1,8 @@
-"""Puts the man pages into a wheel: they are made from the command line that it contains."""
+"""Puts into a wheel what is made for it: man pages and, for this platform, compiled files.
+
+With ``RIDGEPOINT_COMPILE_AHEAD=1`` the wheel ships what Ridgepoint compiles at first use, and is
+for x86-64 Linux; without, it is for any platform and has the C source alone.
+"""
 
 from __future__ import annotations
 
@@ -11,30 +15,44 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-_FOLDER = "share/man/man1"
+_GLIBC = "2.17"
+_TAG = f"py3-none-manylinux_{_GLIBC.replace('.', '_')}_x86_64"
+_MANUAL = "share/man/man1"
 
 
-class ManPages(BuildHookInterface):  # type: ignore[misc]
-    """Writes a man page for every command beside the wheel, which takes them from there."""
+class MadeFiles(BuildHookInterface):  # type: ignore[misc]
+    """Makes files beside the wheel, which takes them from there."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Make the pages; not for an editable installation, whose commands change."""
+        """Make them; not for an editable installation, whose commands and sources change."""
         if version == "editable":
             return
-        self._pages = tempfile.TemporaryDirectory()
-        root = Path(self.root)
-        # A process of its own: what builds is not to import what is built. It finds click where
-        # this one does; pip isolates builds by sys.path.
+        self._made = tempfile.TemporaryDirectory()
+        pages = self._run("manual.py", "pages", self.metadata.version)
+        for page in sorted(pages.iterdir()):
+            build_data["shared_data"][str(page)] = f"{_MANUAL}/{page.name}"
+        if os.environ.get("RIDGEPOINT_COMPILE_AHEAD") == "1":
+            built = self._run("wheels/compile.py", "built", _GLIBC)
+            build_data["force_include"][str(built)] = "ridgepoint/built"
+            build_data["pure_python"] = False
+            build_data["tag"] = _TAG
+
+    def _run(self, tool: str, name: str, *arguments: str) -> Path:
+        """Run a tool that fills a folder, and return the folder.
+
+        A process of its own: what builds is not to import what is built. It finds libraries where
+        this one does; pip isolates builds by sys.path.
+        """
+        root, folder = Path(self.root), Path(self._made.name) / name
         places = os.pathsep.join([str(root / "src"), *sys.path])
         subprocess.run(
-            [sys.executable, root / "tools/manual.py", self._pages.name, self.metadata.version],
+            [sys.executable, root / "tools" / tool, folder, *arguments],
             env={**os.environ, "PYTHONPATH": places, "PYTHONDONTWRITEBYTECODE": "1"},
             check=True,
         )
-        for page in sorted(Path(self._pages.name).iterdir()):
-            build_data["shared_data"][str(page)] = f"{_FOLDER}/{page.name}"
+        return folder
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """Remove what the wheel has taken."""
         if version != "editable":
-            self._pages.cleanup()
+            self._made.cleanup()

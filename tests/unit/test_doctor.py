@@ -20,6 +20,19 @@ def test_without_a_compiler_the_counting_engines_are_missed(monkeypatch, tmp_pat
     assert (finding.detail, finding.remedy) == (refused.value.reason, refused.value.remedy)
 
 
+def test_without_a_compiler_nothing_is_missed_where_a_wheel_has_it_all(monkeypatch, tmp_path):
+    """Unless CC asks for engines of one's own."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setattr(doctor, "shipped_folder", lambda: tmp_path)
+    finding = doctor._compiler()
+
+    assert finding.works
+    assert "it came compiled" in finding.detail
+    monkeypatch.setenv("CC", "gcc")
+    assert not doctor._compiler().works
+
+
 def test_the_compiler_that_the_engines_take_is_the_one_found(monkeypatch, tmp_path):
     """By its name in CC, with its options."""
     program = tmp_path / "my-cc"

@@ -34,6 +34,7 @@ from ridgepoint.meters.native import NativeMeter
 from ridgepoint.meters.native.build import native_engine
 from ridgepoint.meters.ncu import NcuMeter
 from ridgepoint.meters.perf import PerfMeter
+from ridgepoint.meters.shipped import shipped_folder
 from ridgepoint.models.caches.capacity import told_of_caches
 
 _ARCHITECTURES = frozenset(("x86_64", "AMD64", "aarch64", "riscv64"))
@@ -297,6 +298,15 @@ def _compiler() -> Finding:
     try:
         return Finding(what=what, works=True, detail=shlex.join(compiler("the counting engines")))
     except MeterUnavailable as lack:
+        if shipped_folder().is_dir() and not os.environ.get("CC"):
+            return Finding(
+                what=what,
+                works=True,
+                detail=(
+                    "none, and what counts needs none: it came compiled; the C++ programs of "
+                    "'suite datacenter' and 'bops' need one"
+                ),
+            )
         return Finding(
             what=what,
             works=False,

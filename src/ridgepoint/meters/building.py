@@ -1,8 +1,10 @@
-"""Build what has to be compiled at first use, and keep it.
+"""Find what was compiled ahead, or else build it at first use and keep it.
 
-What was built is kept in a folder of the user's cache whose name changes with everything that it
-was made from. It is built beside that folder and renamed into place once it has run, so that what
-is there under that name is whole, whoever builds, is killed, or runs out of room.
+A wheel for this platform ships what its recipes made when it was built. Otherwise what was built
+is kept in a folder of the user's cache. In both places the folder's name changes with everything
+that it was made from. In the cache it is built beside that folder and renamed into place once it
+has run, so that what is there under that name is whole, whoever builds, is killed, or runs out of
+room.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ import platformdirs
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.errors import MeterUnavailable, reason_of
 from ridgepoint.meters.compiling import BuildFailed, first_complaint
+from ridgepoint.meters.shipped import Copied, shipped_folder
 
 CACHE_VARIABLE = "RIDGEPOINT_CACHE"
 """Environment variable that names a folder to use in place of the user's cache."""
@@ -35,6 +38,7 @@ COMPLETE = ".complete"
 """File that says how large, in bytes, is each file that was made beside it."""
 
 _PACKAGE = Path(__file__).parents[1]
+_SEPARATORS = frozenset(" :")  # of paths in LD_PRELOAD
 _BUILDING = ".building-"
 _ABANDONED_S = 24 * 3600.0
 _ROOM_BYTES = 16 << 20  # an engine has 3 MB at most, and a compiler has temporary files
@@ -176,6 +180,7 @@ def unavailable(what: str, reason: str, remedy: str) -> MeterUnavailable:
 def built(
     recipe: Recipe,
     *,
+    shipped: str | None = None,
     cache: Path | None = None,
     report: Callable[[str], None] | None = None,
 ) -> tuple[Path, tuple[Caution, ...]]:
@@ -184,6 +189,8 @@ def built(
     Parameters
     ----------
     recipe : Recipe
+    shipped : str or None
+        Name of the folder in which a wheel ships it. None: no wheel does.
     cache : Path or None
         Folder to keep it in. None: what ``RIDGEPOINT_CACHE`` names, or the user's cache. If
         it cannot be kept there, a temporary folder lasts as long as this process.
@@ -200,6 +207,39 @@ def built(
     MeterUnavailable
         If it cannot be built here, or does not run.
     """
+    if shipped is None:
+        return _kept_or_built(recipe, cache, report)
+    folder = shipped_folder() / recipe.part / shipped
+    if _is_complete(recipe, folder) and not _SEPARATORS & set(str(folder)):
+        return folder, ()
+    if _is_whole(recipe, folder):
+        return _kept_or_built(Copied(recipe, folder), cache, None)
+    try:
+        return _kept_or_built(recipe, cache, report)
+    except MeterUnavailable as error:
+        if not folder.is_dir():
+            raise
+        reason = f"{folder} is damaged, and {error.reason}"
+        raise unavailable(recipe.what, reason, "reinstall the Python package 'ridgepoint'") from (
+            error
+        )
+
+
+def build_ahead(recipe: Recipe, folder: Path) -> None:
+    """Build for a wheel, in a folder that is there and empty.
+
+    Raises
+    ------
+    MeterUnavailable
+        If a step fails.
+    """
+    _build(recipe, folder, None)
+
+
+def _kept_or_built(
+    recipe: Recipe, cache: Path | None, report: Callable[[str], None] | None
+) -> tuple[Path, tuple[Caution, ...]]:
+    """Return the folder in the cache, or else one for this process, and the doubt about that."""
     key = recipe.key
     try:
         folder = cache_folder(recipe.part, cache)
@@ -271,13 +311,18 @@ def _found_or_built(
 
 def _is_complete(recipe: Recipe, place: Path) -> bool:
     """Tell whether a folder holds what was built there, in a few system calls."""
+    return _is_whole(recipe, place) and all(
+        os.access(place / name, os.X_OK) for name in recipe.makes
+    )
+
+
+def _is_whole(recipe: Recipe, place: Path) -> bool:
+    """Tell whether a folder holds all that was built there, executable or not."""
     try:
         sizes = [int(size) for size in (place / COMPLETE).read_text(encoding="ascii").split()]
         for name in recipe.needs:
             (place / name).stat()
-        return sizes == _sizes(recipe, place) and all(
-            os.access(place / name, os.X_OK) for name in recipe.makes
-        )
+        return sizes == _sizes(recipe, place)
     except (OSError, ValueError):
         return False
 

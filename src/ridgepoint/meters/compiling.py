@@ -8,6 +8,7 @@ import shutil
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
@@ -21,6 +22,28 @@ _SIGNS = ("error", "undefined reference", "cannot find")
 
 class BuildFailed(Exception):
     """A step failed; the message says which and why, the log says all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compilers:
+    """Commands that compile and link C; a wheel's are others than those of its users.
+
+    Parameters
+    ----------
+    hosted : tuple of str
+        For what is linked with a C library.
+    freestanding : tuple of str
+        For what is linked with none.
+    """
+
+    hosted: tuple[str, ...]
+    freestanding: tuple[str, ...]
+
+
+def compilers_here(what: str) -> Compilers:
+    """Return this host's compiler for both; see `compiler`."""
+    cc = compiler(what)
+    return Compilers(hosted=cc, freestanding=cc)
 
 
 def compiler(what: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The copying engine, built at first use: a library to preload, and the program that copies."""
+"""The copying engine, compiled ahead or at first use: what is preloaded, and what copies."""
 
 from __future__ import annotations
 
@@ -19,7 +19,13 @@ from ridgepoint.meters.building import (
     unavailable,
     why,
 )
-from ridgepoint.meters.compiling import compile_and_link, compiler, cpu_features, run_together
+from ridgepoint.meters.compiling import (
+    Compilers,
+    compile_and_link,
+    compilers_here,
+    cpu_features,
+    run_together,
+)
 
 WHAT = "the copying engine"
 """What is built, for messages."""
@@ -29,12 +35,9 @@ COPIER = "ridgepoint-copier"
 TABLE = "instruction_table.h"
 
 _TRY_LIMIT_S = 30.0
-_COMMON = (
-    *("-std=gnu11", "-O2", "-m64", "-fno-strict-aliasing"),
-    # Its own memcpy must not become a call of itself.
-    *("-fno-builtin", "-fno-tree-loop-distribute-patterns"),
-)
+_COMMON = ("-std=gnu11", "-O2", "-m64", "-fno-strict-aliasing", "-fno-builtin")
 _IN_PROGRAMS = (
+    "-fno-tree-loop-distribute-patterns",  # a loop is no call of memcpy; Zig's clang refuses it
     *("-fPIC", "-ffreestanding", "-fvisibility=hidden", "-fno-stack-protector"),
     *("-fcf-protection=none", "-fasynchronous-unwind-tables"),
 )
@@ -90,27 +93,39 @@ class Recipe:
         Folder of the C files; that of the caches' is beside it.
     has_vectors : bool
         Whether caches may be simulated with vector instructions.
+    compilers : Compilers or None
+        None: this host's.
     """
 
     source: Path
     has_vectors: bool = False
+    compilers: Compilers | None = None
 
     what = WHAT
     part = "native"
     makes = (LIBRARY, COPIER)
-    needs: tuple[str, ...] = ()
+    needs = (TABLE,)
 
     @cached_property
     def key(self) -> str:
         """A name that changes with everything that it is made from.
 
-        The compiler counts only if the user named it in ``CC``, as for the other engine. The
-        table of instructions is made by a module from what iced-x86 says.
+        The table of instructions is made by a module from what iced-x86 says.
+        """
+        return digest((self.shipped_key, version("iced-x86")), ())
+
+    @cached_property
+    def shipped_key(self) -> str:
+        """A name that changes with everything of the package that it is made from.
+
+        The compiler counts only if the user named it in ``CC``, as for the other engine. Another
+        version of iced-x86 than the wheel was built with is no reason to build: no counts depend
+        on the two being the same.
         """
         flags = (*_COMMON, *_IN_PROGRAMS, *_LINK_LIBRARY, str(self.has_vectors))
         shared = (*self._caches.glob("*.[ch]"), *self.source.parent.glob(f"{_PATTERN}.[ch]"))
         return digest(
-            (*flags, os.environ.get("CC", ""), version("iced-x86")),
+            (*flags, os.environ.get("CC", "")),
             (*self.source.glob("*.[chS]"), *shared, *_files_of_table()),
         )
 
@@ -131,22 +146,25 @@ class Recipe:
         """Compile and link both in a folder, and try the library out."""
         from ridgepoint.meters.native import instruction_table  # takes a second
 
+        compilers = self.compilers or compilers_here(WHAT)
         instruction_table.main([str(folder / TABLE)])
-        cc = compiler(WHAT)
         folders = (self.source, self._caches, self.source.parent, folder)
         include = tuple(f"-I{folder}" for folder in folders)
         library = {path: f"{path.stem}.so.o" for path in self._sources_of_library()}
         copier = {path: f"{path.stem}.o" for path in self._sources_of_copier()}
         objects = {
             name: (*cc, *_COMMON, *flags, *include, "-c", str(path))
-            for path, name, flags in (
-                *((path, name, self._flags_in_programs(path)) for path, name in library.items()),
-                *((path, name, ("-fPIE",)) for path, name in copier.items()),
+            for path, name, cc, flags in (
+                *(
+                    (path, name, compilers.freestanding, self._flags_in_programs(path))
+                    for path, name in library.items()
+                ),
+                *((path, name, compilers.hosted, ("-fPIE",)) for path, name in copier.items()),
             )
         }
         linking = (
-            (*cc, *_LINK_LIBRARY, "-o", LIBRARY, *library.values(), "-lgcc"),
-            (*cc, "-m64", "-pie", "-o", COPIER, *copier.values(), "-ldl"),
+            (*compilers.freestanding, *_LINK_LIBRARY, "-o", LIBRARY, *library.values(), "-lgcc"),
+            (*compilers.hosted, "-m64", "-pie", "-o", COPIER, *copier.values(), "-ldl"),
         )
         compile_and_link(objects, linking, folder, log)
         self._try_out(folder, log)
@@ -186,6 +204,11 @@ def _files_of_table() -> list[Path]:
     return [*sorted(folder.glob("instruction_*.py")), *rules]
 
 
+def copying_source() -> Path:
+    """Return the folder of the engine's C source."""
+    return (source_folder() / "copying").absolute()
+
+
 def native_engine(
     *,
     cache: Path | None = None,
@@ -208,19 +231,19 @@ def native_engine(
     MeterUnavailable
         If it cannot be built here, or does not run.
     """
-    source = (source or source_folder() / "copying").absolute()
+    source = (source or copying_source()).absolute()
     recipe = Recipe(source, has_vectors=cpu_features() >= _WITH_VECTORS)
     recipe.check()
     check_source(WHAT, source, _COPIER_MAIN)
     try:
-        key = recipe.key
+        _ = recipe.key  # kept from now on
     except OSError as error:
         raise unavailable(WHAT, why(error), "reinstall 'ridgepoint'") from error
-    folder, cautions = built(recipe, cache=cache, report=report)
+    folder, cautions = built(recipe, shipped=recipe.shipped_key, cache=cache, report=report)
     return NativeEngine(
         library=folder / LIBRARY,
         copier=folder / COPIER,
-        version=key,
+        version=folder.name,
         copies=recipe.key_of_copies(folder),
         cautions=cautions,
     )

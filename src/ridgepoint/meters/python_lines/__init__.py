@@ -24,7 +24,12 @@ from ridgepoint.meters.building import (
     unavailable,
     why,
 )
-from ridgepoint.meters.compiling import compile_and_link, compiler, run_together
+from ridgepoint.meters.compiling import (
+    Compilers,
+    compile_and_link,
+    compilers_here,
+    run_together,
+)
 
 LIBRARY = "libridgepoint-lines.so"
 LINES_VARIABLE = "RIDGEPOINT_LINES"
@@ -55,9 +60,12 @@ class Recipe:
     ----------
     source : Path
         Folder of the C files.
+    compilers : Compilers or None
+        None: this host's.
     """
 
     source: Path
+    compilers: Compilers | None = None
 
     what = _WHAT
     part = "lines"
@@ -69,13 +77,18 @@ class Recipe:
         """A name that changes with everything that it is made from."""
         return digest((*_FLAGS, os.environ.get("CC", "")), self.source.glob("*.[ch]"))
 
+    @property
+    def shipped_key(self) -> str:
+        """A name that changes with everything of the package that it is made from."""
+        return self.key
+
     def check(self) -> None:
         """Raise MeterUnavailable on a host that it cannot run on."""
         check_machine(_WHAT, "samples")
 
     def make(self, folder: Path, log: Path) -> None:
         """Compile and link it in a folder, and preload it into a program that does nothing."""
-        cc = compiler(_WHAT)
+        cc = (self.compilers or compilers_here(_WHAT)).hosted
         objects = {
             f"{path.stem}.o": (*cc, *_FLAGS, "-c", str(path))
             for path in sorted(self.source.glob("*.c"))
@@ -86,6 +99,11 @@ class Recipe:
             run_together(
                 [("/bin/true",)], folder, sink, _TRY_LIMIT_S, LD_PRELOAD=str(folder / LIBRARY)
             )
+
+
+def lines_source() -> Path:
+    """Return the folder of the library's C source."""
+    return (source_folder() / "lines").absolute()
 
 
 def line_sampler(
@@ -105,14 +123,14 @@ def line_sampler(
     MeterUnavailable
         If it cannot be built here, or does not run.
     """
-    recipe = Recipe((source_folder() / "lines").absolute())
+    recipe = Recipe(lines_source())
     recipe.check()
     check_source(_WHAT, recipe.source)
     try:
         _ = recipe.key  # kept from now on
     except OSError as error:
         raise unavailable(_WHAT, why(error), "reinstall 'ridgepoint'") from error
-    folder, cautions = built(recipe, cache=cache, report=report)
+    folder, cautions = built(recipe, shipped=recipe.shipped_key, cache=cache, report=report)
     return folder / LIBRARY, cautions
 
 

@@ -35,6 +35,7 @@ _DUMP_BEFORE = (
 )
 _OPTIONS = (
     "--tool=callgrind",
+    "--command-line-only=yes",  # options of a user's own are meant for other tools
     "--dump-instr=yes",
     "--dump-line=no",
     "--cache-sim=yes",

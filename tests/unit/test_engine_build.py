@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from valgrinds import ARCHIVES, CORE, HEADERS, TOOLS, VEX, install_own, no_package
 
 from ridgepoint.core.errors import MeterUnavailable
 from ridgepoint.meters.building import header_folder, source_folder
@@ -13,29 +14,16 @@ from ridgepoint.meters.engine.build import engine
 from ridgepoint.meters.engine.installation import installation
 from ridgepoint.meters.engine.recipe import recipe
 
-TOOLS, HEADERS, ARCHIVES = "libexec/valgrind", "include/valgrind", "lib/valgrind"
-CORE, VEX = "libcoregrind-amd64-linux.a", "libvex-amd64-linux.a"
-FILES = {
-    "bin/valgrind": "#!/bin/sh\necho valgrind-3.24.0\n",
-    f"{TOOLS}/none-amd64-linux": "a tool",
-    f"{HEADERS}/config.h": '#define PACKAGE_VERSION "3"\n#define VERSION "3.24.0"\n',
-    f"{HEADERS}/pub_tool_basics.h": "",
-    f"{ARCHIVES}/{CORE}": "an archive",
-    f"{ARCHIVES}/{VEX}": "an archive",
-}
-
 
 @pytest.fixture
 def prefix(tmp_path, monkeypatch):
     """Install a Valgrind of the user's own, as ``make install`` would, alone in PATH."""
     root = tmp_path / "opt"
-    for name, text in FILES.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    (root / "bin/valgrind").chmod(0o755)
+    install_own(root)
+    no_package(monkeypatch)
     monkeypatch.setenv("PATH", str(root / "bin"))
     monkeypatch.delenv("VALGRIND_LIB", raising=False)
+    monkeypatch.delenv("RIDGEPOINT_VALGRIND", raising=False)
     monkeypatch.delenv("CC", raising=False)
     monkeypatch.setattr("platform.machine", lambda: "x86_64")
     return root

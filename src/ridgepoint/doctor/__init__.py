@@ -29,12 +29,13 @@ from ridgepoint.meters import Unavailable, sampling
 from ridgepoint.meters.callgrind import CallgrindMeter
 from ridgepoint.meters.compiling import compiler
 from ridgepoint.meters.engine import EngineMeter
-from ridgepoint.meters.engine.build import engine
+from ridgepoint.meters.engine.build import PACKAGE_UNUSED, engine
 from ridgepoint.meters.native import NativeMeter
 from ridgepoint.meters.native.build import native_engine
 from ridgepoint.meters.ncu import NcuMeter
 from ridgepoint.meters.perf import PerfMeter
 from ridgepoint.meters.shipped import shipped_folder
+from ridgepoint.meters.valgrind.host import valgrind
 from ridgepoint.models.caches.capacity import told_of_caches
 
 _ARCHITECTURES = frozenset(("x86_64", "AMD64", "aarch64", "riscv64"))
@@ -166,7 +167,7 @@ def _engine() -> Finding:
     if lack is not None:
         return _lacking("counting engine", lack)
     built = engine()
-    detail = f"for Valgrind {built.version}: {meter.slowdown} times slower than a native run"
+    detail = f"for {built.name}: {meter.slowdown} times slower than a native run"
     if not built.cautions:
         return Finding(what="counting engine", works=True, detail=f"{detail}; in {built.library}")
     doubt = built.cautions[0]
@@ -175,7 +176,7 @@ def _engine() -> Finding:
         works=True,
         detail=f"{detail}; {doubt.seen}",
         remedy=doubt.remedy,
-        cost="seconds at each start",
+        cost=None if doubt.code == PACKAGE_UNUSED else "seconds at each start",
     )
 
 
@@ -205,7 +206,10 @@ def _callgrind() -> Finding:
     if lack is not None:
         return _lacking("callgrind", lack)
     return Finding(
-        what="callgrind", works=True, detail=f"{meter.slowdown} times slower than a native run"
+        what="callgrind",
+        works=True,
+        detail=f"of {valgrind(tool=meter.name).name}: {meter.slowdown} times slower than a native "
+        "run",
     )
 
 

@@ -24,7 +24,12 @@ from ridgepoint.meters.callgrind.geometry import Geometry, simulated
 from ridgepoint.meters.callgrind.refusals import check
 from ridgepoint.meters.simulated.cautions import apart
 from ridgepoint.meters.valgrind import cautions as valgrind_cautions
-from ridgepoint.meters.valgrind.host import check_startable, valgrind_version, why_unavailable
+from ridgepoint.meters.valgrind.host import (
+    Valgrind,
+    check_startable,
+    valgrind,
+    why_unavailable,
+)
 
 # A forked child inherits the costs of its parent and would write them again; a process that
 # becomes another program by exec loses its own. Both are prevented by writing, and thereby
@@ -64,7 +69,7 @@ class CallgrindMeter:
     def why_unavailable(self) -> Unavailable | None:
         """Return why callgrind cannot count here, or None."""
         return why_unavailable(
-            lambda: valgrind_version(meter=self.name),
+            lambda: valgrind(tool=self.name),
             cost="work, traffic and the instruction mix cannot be counted with callgrind",
         )
 
@@ -82,33 +87,37 @@ class CallgrindMeter:
         CannotMeasure
             If it was killed, or the profiles are damaged or missing.
         """
-        version = valgrind_version(meter=self.name)
+        found = valgrind(tool=self.name)
         check_startable(command)
         geometry = simulated(caches)
         with scratch_folder() as name:
             directory = Path(name).resolve()  # the program may change its own
             with collecting(directory):
                 run = launch(
-                    ("valgrind", *_OPTIONS, *geometry.options, *options(directory), "--", *command)
+                    (
+                        *(*found.command, *_OPTIONS, *geometry.options, *options(directory)),
+                        *("--", *command),
+                    )
                 )
             written = Written.read(directory)
-        check(written, command, run, version=version)
-        return _counted(written, geometry=geometry, version=version)
+        check(written, command, run, version=found.version)
+        return _counted(written, geometry=geometry, found=found)
 
 
-def _counted(written: Written, *, geometry: Geometry, version: str) -> Counted:
+def _counted(written: Written, *, geometry: Geometry, found: Valgrind) -> Counted:
     functions = count_functions(merged(written.profiles), code=written.code, geometry=geometry)
     counts = Counts.total(function.counts for function in functions)
     traffic = Traffic.total(chain.from_iterable(function.traffic for function in functions))
     n_processes = len(written.pids)
     return Counted(
-        meter=f"callgrind (Valgrind {version})",
+        meter=f"callgrind ({found.name})",
         counts=counts,
         traffic=traffic,
         functions=functions,
         caches=(geometry.instruction, geometry.data, geometry.last),
         processes=n_processes,
         cautions=(
+            *found.cautions,
             *geometry.cautions,
             *valgrind_cautions.undecoded(counts),
             *valgrind_cautions.wider_path(functions),

@@ -1,4 +1,4 @@
-"""Counts with the engine: a Valgrind tool of our own, built at first use.
+"""Counts with the engine: a Valgrind tool of our own, of a package or built at first use.
 
 It counts every instruction exactly, keeps the bytes of what was executed (so that code made at
 run time is decoded too), and simulates the caches of the machine, up to four levels, as many
@@ -38,7 +38,6 @@ from ridgepoint.meters.valgrind.refusals import (
 _NO_LOG = "Cannot create log file"
 _MOST_LINES_FOLLOWED = 1 << 20  # 64 MiB of lines of 64 byte; beyond, the miss curve is sampled
 _OPTIONS = (
-    "--tool=ridgepoint",
     "--command-line-only=yes",  # options of a user's own are meant for other tools
     "--trace-children=yes",
     "--fair-sched=try",  # else a spinning thread may starve the one that it waits for
@@ -111,6 +110,7 @@ class EngineMeter(Asked):
             run = launch(
                 (
                     *("env", f"VALGRIND_LIB={built.library}", built.valgrind),
+                    f"--tool={built.tool}",
                     *_OPTIONS,
                     *self._own_options(geometries),
                     *options(directory),
@@ -159,7 +159,7 @@ class EngineMeter(Asked):
         return self.answer(
             totals,
             geometries,
-            meter=f"engine (Valgrind {built.version})",
+            meter=f"engine ({built.name})",
             processes=len(written.pids),
             partial=_why_partial(written, run, lost_pids),
             cautions=(

@@ -12,9 +12,8 @@ from pathlib import Path
 from ridgepoint.core.errors import MeterUnavailable, reason_of
 from ridgepoint.host.process import output_of
 from ridgepoint.meters import building
-
-PLATFORM = "amd64-linux"
-"""Valgrind's name of the only platform that is counted on."""
+from ridgepoint.meters.valgrind.choice import INSTALL
+from ridgepoint.meters.valgrind.package import PLATFORM
 
 WHAT = "the counting engine"
 """What is built, for messages."""
@@ -86,7 +85,7 @@ def installation() -> Installation:
     building.check_machine(WHAT, "counts")
     path = shutil.which("valgrind")
     if path is None:
-        raise unavailable("valgrind is not in PATH", "install the package 'valgrind'")
+        raise unavailable("valgrind is not in PATH", INSTALL)
     launcher = Path(os.path.realpath(path))
     prefixes = _prefixes(Path(path).absolute(), launcher)
     tools = _tools(launcher, prefixes)

@@ -11,12 +11,8 @@ from pathlib import Path
 
 from ridgepoint.meters.building import COMPLETE, check_source, digest
 from ridgepoint.meters.compiling import compile_and_link, compiler, cpu_features, run_together
-from ridgepoint.meters.engine.installation import (
-    PLATFORM,
-    WHAT,
-    Installation,
-    check_version,
-)
+from ridgepoint.meters.engine.installation import WHAT, Installation, check_version
+from ridgepoint.meters.valgrind.package import PLATFORM
 
 TOOL = f"ridgepoint-{PLATFORM}"
 """File name of the tool, as Valgrind's launcher looks for it."""
@@ -32,7 +28,8 @@ _LINK = (
     *("-m64", "-static", "-no-pie", "-nodefaultlibs", "-nostartfiles", "-u", "_start"),
     "-Wl,--build-id=none",
 )
-_FAST = frozenset({"avx2", "bmi2", "fma"})
+FAST = frozenset({"avx2", "bmi2", "fma"})
+"""Features of the CPUs for which the simulation of caches uses vectors."""
 
 
 @dataclass(frozen=True)
@@ -57,13 +54,6 @@ class Recipe:
     makes = (TOOL,)
     needs = (f"none-{PLATFORM}",)
 
-    @property
-    def _folders(self) -> tuple[Path, ...]:
-        return (self.source, self.source / "caches")  # the latter is the copying engine's too
-
-    def _files(self, pattern: str) -> Iterator[Path]:
-        return (path for folder in self._folders for path in folder.glob(pattern))
-
     @cached_property
     def key(self) -> str:
         """A name for the engine that changes with everything that it is made from.
@@ -77,7 +67,8 @@ class Recipe:
             *(*_COMPILE, *_LINK, *self.cpu, installation.load_address, os.environ.get("CC", "")),
             *(f"{path} {stamp.st_size} {stamp.st_mtime_ns}" for path, stamp in stamps),
         )
-        made_from = digest(texts, (*self._files("*.[ch]"), installation.headers / "config.h"))
+        files = (*_files(self.source, "*.[ch]"), installation.headers / "config.h")
+        made_from = digest(texts, files)
         return f"{installation.version}-{made_from}"
 
     def check(self) -> None:
@@ -86,18 +77,19 @@ class Recipe:
 
     def make(self, folder: Path, log: Path) -> None:
         """Compile and link the tool in a folder, with what it needs beside it, and try it out."""
-        self._compile(folder, log)
+        self.compile(folder, log)
         self._link(folder)
         self._try_out(folder, log)
 
-    def _compile(self, folder: Path, log: Path) -> None:
+    def compile(self, folder: Path, log: Path) -> None:
+        """Compile and link the tool in a folder; what it needs beside it is not there yet."""
         cc = compiler(WHAT)
         installation = self.installation
-        folders = (*self._folders, installation.headers)
+        folders = (*_folders(self.source), installation.headers)
         flags = (*_COMPILE, *self.cpu, *(f"-I{folder}" for folder in folders))
         objects = {
             f"{source.stem}.o": (*cc, *flags, "-c", str(source))
-            for source in sorted(self._files("*.c"))
+            for source in sorted(_files(self.source, "*.c"))
         }
         address = f"-Wl,-Ttext-segment={installation.load_address}"
         archives = map(str, installation.archives)
@@ -134,11 +126,31 @@ def recipe(installation: Installation, source: Path) -> Recipe:
         If the source is not there.
     """
     check_source(WHAT, source)
-    return Recipe(installation, source, _cpu_flags(cpu_features()))
+    return Recipe(installation, source, cpu_flags(cpu_features()))
 
 
-def _cpu_flags(features: frozenset[str]) -> tuple[str, ...]:
+def source_key(source: Path) -> str:
+    """Return a name that changes with the tool's C source and how it is compiled anywhere.
+
+    Raises
+    ------
+    OSError
+        If a file cannot be read.
+    """
+    return digest((*_COMPILE, *_LINK), _files(source, "*.[ch]"))
+
+
+def cpu_flags(features: frozenset[str]) -> tuple[str, ...]:
+    """Return the compiler's flags for a CPU with features, by the kernel's names."""
     return (
         *(("-mfma", "-DHARDWARE_FMA") if "fma" in features else ()),
-        *(("-mavx2", "-mbmi2") if features >= _FAST else ()),
+        *(("-mavx2", "-mbmi2") if features >= FAST else ()),
     )
+
+
+def _folders(source: Path) -> tuple[Path, ...]:
+    return (source, source / "caches")  # the latter is the copying engine's too
+
+
+def _files(source: Path, pattern: str) -> Iterator[Path]:
+    return (path for folder in _folders(source) for path in folder.glob(pattern))

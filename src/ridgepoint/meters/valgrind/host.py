@@ -5,36 +5,94 @@ from __future__ import annotations
 import platform
 import shutil
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from ridgepoint.core.caution import Caution
 from ridgepoint.core.errors import CannotStart, InvalidDocument, MeterUnavailable, reason_of
 from ridgepoint.host.process import output_of
 from ridgepoint.host.run import resolve
 from ridgepoint.meters import Unavailable
 from ridgepoint.meters.object_file import foreign_architecture
+from ridgepoint.meters.valgrind import package
+from ridgepoint.meters.valgrind.choice import INSTALL, PACKAGE, SYSTEM, asked, is_newer, named
 
 _START_TIMEOUT_S = 20.0
 
 
-def valgrind_version(*, meter: str) -> str:
-    """Return the version of the Valgrind in ``PATH``, for example ``3.19.0``.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Valgrind:
+    """A Valgrind that starts here.
 
     Parameters
     ----------
-    meter : str
-        What is to count with it, for messages.
+    command : tuple of str
+        What starts it.
+    version : str
+        For example ``"3.19.0"``.
+    packaged : bool
+        Whether it is that of the package ``ridgepoint-engine``.
+    cautions : tuple of Caution
+    """
+
+    command: tuple[str, ...]
+    version: str
+    packaged: bool = False
+    cautions: tuple[Caution, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Which Valgrind it is."""
+        return named(self.version, packaged=self.packaged)
+
+
+def valgrind(*, tool: str) -> Valgrind:
+    """Return the newer Valgrind, or the one that ``RIDGEPOINT_VALGRIND`` names.
+
+    Parameters
+    ----------
+    tool : str
+        What is to count with it, a tool of Valgrind's own.
 
     Raises
     ------
     MeterUnavailable
         If there is none, or it does not start.
     """
-    what = f"cannot count with {meter}"
+    what = f"cannot count with {tool}"
+    choice = asked(what)
+    if choice == SYSTEM or not (choice == PACKAGE or package.is_installed()):
+        return _of_system(what)
+    try:
+        packaged = _of_package(what, tool)
+    except MeterUnavailable:
+        if choice == PACKAGE:
+            raise
+        return _of_system(what)
+    if choice == PACKAGE:
+        return packaged
+    try:
+        system = _of_system(what)
+    except MeterUnavailable:
+        return packaged
+    return system if is_newer(system.version, packaged.version) else packaged
+
+
+def _of_package(what: str, tool: str) -> Valgrind:
+    ready = package.ready(package.installed(what), what, tool=tool)
+    return Valgrind(
+        command=("env", f"VALGRIND_LIB={ready.library}", str(ready.launcher)),
+        version=ready.package.version,
+        packaged=True,
+        cautions=ready.cautions,
+    )
+
+
+def _of_system(what: str) -> Valgrind:
+    """Return the Valgrind in ``PATH``."""
     if shutil.which("valgrind") is None:
-        raise MeterUnavailable(
-            what, reason="valgrind is not in PATH", remedy="install the package 'valgrind'"
-        )
+        raise MeterUnavailable(what, reason="valgrind is not in PATH", remedy=INSTALL)
     try:
         version = output_of(["valgrind", "--version"], limit_s=_START_TIMEOUT_S)
     except OSError as error:
@@ -43,7 +101,7 @@ def valgrind_version(*, meter: str) -> str:
             reason=f"valgrind does not start ({reason_of(error)})",
             remedy="reinstall the package 'valgrind'",
         ) from error
-    return version.strip().removeprefix("valgrind-")
+    return Valgrind(command=("valgrind",), version=version.strip().removeprefix("valgrind-"))
 
 
 def why_unavailable(probe: Callable[[], object], *, cost: str) -> Unavailable | None:

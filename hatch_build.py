@@ -1,4 +1,4 @@
-"""Puts into a wheel what is made for it: man pages and, for this platform, compiled files.
+"""Puts into a wheel what is made for it: man pages, a bill of materials, compiled files.
 
 With ``RIDGEPOINT_COMPILE_AHEAD=1`` the wheel ships what Ridgepoint compiles at first use, and is
 for x86-64 Linux; without, it is for any platform and has the C source alone.
@@ -28,29 +28,32 @@ class MadeFiles(BuildHookInterface):  # type: ignore[misc]
         if version == "editable":
             return
         self._made = tempfile.TemporaryDirectory()
-        pages = self._run("manual.py", "pages", self.metadata.version)
-        for page in sorted(pages.iterdir()):
+        made = Path(self._made.name)
+        self._run("manual.py", made / "pages", self.metadata.version)
+        for page in sorted((made / "pages").iterdir()):
             build_data["shared_data"][str(page)] = f"{_MANUAL}/{page.name}"
+        bill = made / f"{self.metadata.name}.cdx.json"
+        self._run("wheels/sbom.py", self.root, self.metadata.version, bill)
+        build_data["sbom_files"].append(str(bill))
         if os.environ.get("RIDGEPOINT_COMPILE_AHEAD") == "1":
-            built = self._run("wheels/compile.py", "built", _GLIBC)
-            build_data["force_include"][str(built)] = "ridgepoint/built"
+            self._run("wheels/compile.py", made / "built", _GLIBC)
+            build_data["force_include"][str(made / "built")] = "ridgepoint/built"
             build_data["pure_python"] = False
             build_data["tag"] = _TAG
 
-    def _run(self, tool: str, name: str, *arguments: str) -> Path:
-        """Run a tool that fills a folder, and return the folder.
+    def _run(self, tool: str, *arguments: str | Path) -> None:
+        """Run a tool of the repository.
 
         A process of its own: what builds is not to import what is built. It finds libraries where
         this one does; pip isolates builds by sys.path.
         """
-        root, folder = Path(self.root), Path(self._made.name) / name
+        root = Path(self.root)
         places = os.pathsep.join([str(root / "src"), *sys.path])
         subprocess.run(
-            [sys.executable, root / "tools" / tool, folder, *arguments],
+            [sys.executable, root / "tools" / tool, *arguments],
             env={**os.environ, "PYTHONPATH": places, "PYTHONDONTWRITEBYTECODE": "1"},
             check=True,
         )
-        return folder
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """Remove what the wheel has taken."""

@@ -1,4 +1,6 @@
-"""Puts into a wheel what is made for it: man pages, a bill of materials, compiled files.
+"""Puts into a package what is known or made when it is built.
+
+That is the version of the engine and, in a wheel, man pages, a bill of materials, compiled files.
 
 With ``RIDGEPOINT_COMPILE_AHEAD=1`` the wheel ships what Ridgepoint compiles at first use, and is
 for x86-64 Linux; without, it is for any platform and has the C source alone.
@@ -14,10 +16,19 @@ from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 _GLIBC = "2.17"
 _TAG = f"py3-none-manylinux_{_GLIBC.replace('.', '_')}_x86_64"
 _MANUAL = "share/man/man1"
+
+
+class SameVersion(MetadataHookInterface):  # type: ignore[misc]
+    """Asks for the engine of exactly this version, since the two are tested together."""
+
+    def update(self, metadata: dict[str, Any]) -> None:
+        """Add the version, which is not known before there is a commit to build."""
+        metadata["optional-dependencies"]["engine"] = [f"ridgepoint-engine=={metadata['version']}"]
 
 
 class MadeFiles(BuildHookInterface):  # type: ignore[misc]

@@ -91,6 +91,16 @@ def test_without_tags_the_version_leads_up_to_a_release_that_was_not_made():
     assert all(tuple(map(int, fallback.groups())) > tuple(map(int, each)) for each in made)
 
 
+def test_both_packages_get_their_version_in_the_same_way():
+    """The engine's folder has no repository of its own: it looks for one above."""
+    settings = [
+        tomllib.loads((ROOT / folder / "pyproject.toml").read_text())["tool"]["hatch"]["version"]
+        for folder in (".", "engine")
+    ]
+
+    assert settings[1] == {**settings[0], "raw-options": {"search_parent_directories": True}}
+
+
 def test_the_changelog_has_a_section_for_each_release():
     """Newest first, with a date; what is not released yet stands above."""
     headings = re.findall("^## (.+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)

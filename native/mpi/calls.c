@@ -80,8 +80,9 @@ static void neighbours(MPI_Comm comm, int *in, int *out) {
 #undef COUNT
 #undef DISPLACEMENT
 
-/* Since MPI 4 each function with a count has a twin for large ones. */
-#if MPI_VERSION >= 4
+/* Since MPI 4 each function with a count has a twin for large ones. Compiled for older members of
+ * a family it must define none: programs look which of them there are. */
+#if MPI_VERSION >= 4 && !defined(RIDGEPOINT_MPI_3)
 #define NAME(name) name##_c
 #define COUNT MPI_Count
 #define DISPLACEMENT MPI_Aint

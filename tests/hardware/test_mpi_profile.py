@@ -7,13 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from ridgepoint.cluster import profiling
+from ridgepoint.cluster import mpi_families, profiling
 from ridgepoint.cluster.jobs import Jobs
 from ridgepoint.cluster.launcher import find_launcher
+from ridgepoint.cluster.mpi_families import LIBRARY, Recipe
 from ridgepoint.cluster.task import Task
 from ridgepoint.core.errors import CannotStart, MeterUnavailable
 from ridgepoint.host import hostname
 from ridgepoint.host.standard_input import no_standard_input
+from ridgepoint.meters.building import build_ahead
+from ridgepoint.meters.compiling import compilers_here
 
 pytestmark = pytest.mark.network
 
@@ -39,10 +42,16 @@ def calls(mpicc, tmp_path_factory):
     return str(path)
 
 
-@pytest.fixture(scope="module")
-def library(mpicc, tmp_path_factory):
-    """Build the library, in a folder of its own."""
-    return profiling.library(mpicc, cache=tmp_path_factory.mktemp("cache"))
+@pytest.fixture(scope="module", params=["own", pytest.param("family", marks=pytest.mark.slow)])
+def library(request, mpicc, tmp_path_factory):
+    """Build the library, for this MPI alone or as for a wheel, and return what is preloaded."""
+    folder = tmp_path_factory.mktemp("cache")
+    if request.param == "own":
+        return str(profiling.library(mpicc, cache=folder))
+    family, own = mpi_families._mpi(mpicc.parent)
+    recipe = Recipe(family, mpicc.parents[1] / "include", compilers_here("the library"))
+    build_ahead(recipe, folder)
+    return f"{folder / LIBRARY}:{own}"
 
 
 @pytest.fixture
@@ -59,7 +68,7 @@ def run(library):
             mode="time",
             command=tuple(map(str, command)),
             ranks=ranks,
-            libraries={hostname(): str(library)},
+            libraries={hostname(): library},
             timeout_s=60.0,
             output=output,
         )

@@ -4,7 +4,7 @@ The recipes are those by which Ridgepoint builds at first use, so that files, fl
 one home; only the compilers are others. What is linked with the C library is compiled by Zig's
 clang, which brings the interfaces of all versions of glibc: for the oldest one that the wheel's
 tag allows. The library that is linked with none is compiled by the gcc of this host, since Zig
-refuses options of its linker.
+refuses options of its linker. The headers of MPI are those of wheels that mpi.txt names.
 """
 
 from __future__ import annotations
@@ -14,15 +14,19 @@ import platform
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from ridgepoint.cluster import mpi_families
+from ridgepoint.cluster.mpi_families import FAMILIES
 from ridgepoint.core.errors import MeterUnavailable
 from ridgepoint.meters import python_lines
 from ridgepoint.meters.building import build_ahead
 from ridgepoint.meters.compiling import Compilers
 from ridgepoint.meters.native import build as native
 
+_MPI = Path(__file__).with_name("mpi.txt")
 # Nothing of this host may be in what is made: no paths, and no defaults of its distribution.
 _STABLE = ("-g0", "-fno-ident", "-no-canonical-prefixes")
 
@@ -33,11 +37,43 @@ def compilers(glibc: str) -> Compilers:
     return Compilers(hosted=zig, freestanding=("gcc", *_STABLE))
 
 
-def recipes(with_compilers: Compilers) -> Iterator[native.Recipe | python_lines.Recipe]:
-    """Give everything that a wheel ships, for CPUs with and without vectors."""
+Recipe = native.Recipe | python_lines.Recipe | mpi_families.Recipe
+
+
+def recipes(with_compilers: Compilers, headers: Callable[[str], Path]) -> Iterator[Recipe]:
+    """Give everything that a wheel ships: for CPUs with and without vectors, for kinds of MPI.
+
+    Parameters
+    ----------
+    with_compilers : Compilers
+    headers : callable
+        Returns the folder of the ``mpi.h`` of a member of a family of MPIs.
+    """
     for has_vectors in (False, True):
         yield native.Recipe(native.copying_source(), has_vectors, with_compilers)
     yield python_lines.Recipe(python_lines.lines_source(), with_compilers)
+    for family in FAMILIES:
+        yield mpi_families.Recipe(family, headers(family.member), with_compilers)
+
+
+def mpi_headers(folder: Path) -> None:
+    """Unpack the headers of MPIs, one of each family, into folders of their names."""
+    wheels = folder / "wheels"
+    subprocess.run(
+        [
+            *(sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"),
+            *("--no-deps", "--require-hashes", "--only-binary=:all:"),
+            *("--requirement", _MPI, "--dest", wheels),
+        ],
+        check=True,
+    )
+    for member in {family.member for family in FAMILIES}:
+        (wheel,) = wheels.glob(f"{member}-*.whl")
+        (folder / member).mkdir()
+        with zipfile.ZipFile(wheel) as content:
+            for name in content.namelist():
+                if "/include/" in name and name.endswith(".h"):
+                    (folder / member / Path(name).name).write_bytes(content.read(name))
 
 
 def main() -> None:
@@ -52,7 +88,8 @@ def main() -> None:
         scratch = Path(name)
         os.environ.update(ZIG_GLOBAL_CACHE_DIR=f"{name}/zig", ZIG_LOCAL_CACHE_DIR=f"{name}/zig")
         _prepare(chosen, scratch)
-        for recipe in recipes(chosen):
+        mpi_headers(scratch)
+        for recipe in recipes(chosen, headers=lambda member: scratch / member):
             folder = out / recipe.part / recipe.shipped_key
             folder.mkdir(parents=True)
             try:

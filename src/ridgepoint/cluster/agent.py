@@ -132,7 +132,7 @@ def _prepare(task: Task, report: Report) -> Report:
     if task.profile:
         folder = None if task.launcher_folder is None else Path(task.launcher_folder)
         try:
-            library = str(profiling.library(profiling.compiler(folder)))
+            library = profiling.preloaded(folder)
         except RidgepointError as error:
             lacks_profile = (error.reason, error.remedy)
     lack = _meter(task).why_unavailable()
@@ -307,7 +307,7 @@ class _Folders:
             variables[TIMES_VARIABLE] = str(self.regions)
         library = self._task.libraries.get(hostname())
         if self._task.profile and library is not None:
-            variables |= profiling.environment(Path(library), self.profiles)
+            variables |= profiling.environment(library, self.profiles)
         return run(
             command,
             stdin=stdin,

@@ -1,4 +1,4 @@
-"""The library that profiles MPI: built at first use with the MPI's own compiler, and its files.
+"""The library that profiles MPI: built with the MPI's own compiler, or shipped; and its files.
 
 It is preloaded into a program and stands between it and MPI's functions (the profiling interface
 of the standard), so that the program need not be built anew.
@@ -6,7 +6,6 @@ of the standard), so that the program need not be built anew.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import secrets
 import shutil
@@ -25,8 +24,6 @@ REGION = "MPI"
 FOLDER_VARIABLE = "RIDGEPOINT_MPI_FOLDER"
 """Environment variable that names the folder for the profiles of a run."""
 
-_LIBRARY = "libridgepoint-mpi.so"
-_FLAGS = ("-std=gnu11", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-pthread")
 _COMPILE_LIMIT_S = 120.0
 _FORMAT = "1"
 _WHAT = "cannot profile MPI"
@@ -83,6 +80,32 @@ def compiler(beside: Path | None = None) -> Path | None:
     return None if path is None else Path(path)
 
 
+def preloaded(beside: Path | None) -> str:
+    """Return what to preload to profile a launcher's MPI: paths, separated by colons.
+
+    Parameters
+    ----------
+    beside : Path or None
+        Folder of the launcher.
+
+    Raises
+    ------
+    MeterUnavailable
+        If the library cannot be built with the MPI's compiler, and none is shipped for this MPI.
+    """
+    try:
+        return str(library(compiler(beside)))
+    except MeterUnavailable as error:
+        lack = error
+    from ridgepoint.cluster.mpi_families import shipped_library
+
+    try:
+        return ":".join(map(str, shipped_library(beside)))
+    except MeterUnavailable as error:
+        reason = f"{lack.reason}; and {error.reason}"
+        raise MeterUnavailable(_WHAT, reason=reason, remedy=lack.remedy) from error
+
+
 def library(mpicc: Path | None, *, cache: Path | None = None) -> Path:
     """Return the library for an MPI, building it if there is none.
 
@@ -99,6 +122,7 @@ def library(mpicc: Path | None, *, cache: Path | None = None) -> Path:
         If there is no compiler, it fails, or there is nowhere to keep the library.
     """
     # Imported here, as in all that builds: the engine's modules take longer than a short program.
+    from ridgepoint.cluster.mpi_families import LIBRARY
     from ridgepoint.meters.building import CACHE_VARIABLE, cache_folder
 
     if mpicc is None:
@@ -110,7 +134,7 @@ def library(mpicc: Path | None, *, cache: Path | None = None) -> Path:
             ),
         )
     try:
-        made = cache_folder("mpi", cache) / _key(mpicc) / _LIBRARY
+        made = cache_folder("mpi", cache) / _key(mpicc) / LIBRARY
         if not made.is_file():
             _build(mpicc, made)
     except OSError as error:
@@ -125,32 +149,26 @@ def library(mpicc: Path | None, *, cache: Path | None = None) -> Path:
     return made
 
 
-def _sources() -> tuple[list[Path], Path]:
-    """Return the files that the library is made from, and the folder of the header."""
-    from ridgepoint.meters.building import header_folder, source_folder
-
-    files = sorted((source_folder() / "mpi").glob("*.[ch]"))
-    return [*files, header_folder() / "ridgepoint.h"], header_folder()
-
-
 def _key(mpicc: Path) -> str:
     """Return what changes with everything that the library is made from."""
+    from ridgepoint.cluster.mpi_families import FLAGS, sources
+    from ridgepoint.meters.building import digest
+
     status = mpicc.stat()
-    digest = hashlib.sha256(repr((_FLAGS, str(mpicc), status.st_size, status.st_mtime_ns)).encode())
-    for path in _sources()[0]:
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
+    texts = (*FLAGS, str(mpicc), str(status.st_size), str(status.st_mtime_ns))
+    return digest(texts, sources()[0])
 
 
 def _build(mpicc: Path, made: Path) -> None:
     """Build beside its place and rename, so that what is there is whole."""
+    from ridgepoint.cluster.mpi_families import FLAGS, sources
     from ridgepoint.meters.compiling import BuildFailed, first_complaint, run_together
 
-    files, headers = _sources()
+    files, headers = sources()
     made.parent.mkdir(parents=True, exist_ok=True)
     with _beside(made) as (draft, log):
         command = (
-            *(str(mpicc), *_FLAGS, f"-I{headers}"),
+            *(str(mpicc), *FLAGS, "-shared", f"-I{headers}"),
             *(str(path) for path in files if path.suffix == ".c"),
             *("-o", str(draft), "-ldl"),  # before glibc 2.34
         )
@@ -180,11 +198,11 @@ def _beside(made: Path) -> Iterator[tuple[Path, Path]]:
                 draft.unlink()
 
 
-def environment(made: Path, folder: Path) -> dict[str, str]:
-    """Return the variables that let a program be profiled."""
+def environment(preloaded: str, folder: Path) -> dict[str, str]:
+    """Return the variables that let a program be profiled; see `preloaded`."""
     loaded = os.environ.get("LD_PRELOAD")
     return {
-        "LD_PRELOAD": str(made) if not loaded else f"{made}:{loaded}",
+        "LD_PRELOAD": preloaded if not loaded else f"{preloaded}:{loaded}",
         FOLDER_VARIABLE: str(folder),
     }
 

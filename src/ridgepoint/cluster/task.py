@@ -35,7 +35,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     profile : bool
         Whether to profile MPI.
     libraries : dict of str to str
-        Path of the profiling library, by host.
+        What is preloaded to profile MPI, by host; see `ridgepoint.cluster.profiling.preloaded`.
     output : {"own", "stderr", "discard"}
         Where the program's own output goes.
     timeout_s : float or None
@@ -111,7 +111,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         CPUs that it may use.
     failure : Failure or None
     library : str or None
-        Path of the library that profiles MPI; None: it was not asked for, or is lacking.
+        What is preloaded to profile MPI; None: it was not asked for, or is lacking.
     lacks_profile, lacks_meter : (str, str) or None
         Why MPI cannot be profiled, or nothing counted, on this host, and what to do.
     wall_s, cpu_s, system_s : float or None

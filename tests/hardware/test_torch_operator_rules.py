@@ -11,6 +11,7 @@ torch = pytest.importorskip("torch")
 from torch._decomp import core_aten_decompositions  # noqa: E402 - only where torch is
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 from torch.utils.flop_counter import FlopCounterMode  # noqa: E402
+from torch_calls import call_made  # noqa: E402
 from torch_programs import (  # noqa: E402
     FUNCTIONS,
     LOSSES,
@@ -22,7 +23,6 @@ from torch_programs import (  # noqa: E402
 
 from ridgepoint.demands.operators import asked_of  # noqa: E402
 from ridgepoint.demands.operators.aten.rules import RULES  # noqa: E402
-from ridgepoint.profiling.operators.pytorch.arrays import call_made  # noqa: E402
 
 pytestmark = pytest.mark.slow
 aten = torch.ops.aten

@@ -392,7 +392,8 @@ def test_recording_ends_when_the_program_raises():
 
 def test_example_of_a_call_has_arrays_of_the_same_kind():
     """Strides, shared memory and values of integers are as they were."""
-    from ridgepoint.profiling.operators.pytorch.arrays import call_made
+    from torch_calls import call_made
+
     from ridgepoint.profiling.operators.pytorch.survey import Survey
 
     big, table = torch.randn(1100, 1100), torch.randn(10, 4)

@@ -204,15 +204,6 @@ def free_arguments(function: Any) -> frozenset[int | str]:
     return frozenset(free)
 
 
-def call_made(
-    function: Any, arguments: tuple[Any, ...], options: Mapping[str, Any], returned: Any
-) -> Call:
-    """Return a call that was made of an operator, such as `torch.ops.aten.mm.default`."""
-    arrays = Arrays()
-    given = arrays.given(function, arguments, options)
-    return call_of(given, arrays.returned(returned))
-
-
 def call_of(given: Described, returned: Described) -> Call:
     """Return a call as a value, from what was described of it."""
     function, arguments, options = given

@@ -11,9 +11,15 @@ from ridgepoint.demands.operators.hlo.asked import (
     asked_of_instruction,
     call_of,
     outer_bytes,
-    scope_of,
 )
 from ridgepoint.demands.operators.hlo.program import steps_of
+from ridgepoint.demands.operators.hlo.scopes import (
+    Scope,
+    common_scope,
+    fused_modules,
+    scope_named,
+    scopes_of,
+)
 from ridgepoint.demands.operators.hlo.text import Module, NotHlo, read_module
 
 PROGRAMS = Path(__file__).parents[1] / "data/hlo"
@@ -337,20 +343,105 @@ def test_an_operand_that_is_used_twice_is_read_once():
     assert (found.read_bytes, found.write_bytes) == (16, 16)
 
 
-def test_scopes_are_modules_and_transposes_are_the_backward_pass():
-    """The names that a user gave are kept; those of transformations are not."""
-    names = {
-        "jit(f)/first/dot_general": ("first", False),
-        "jit(f)/transpose(jvp(block))/while/body/mlp/dot_general": ("block.mlp", True),
-        "jit(f)/jvp()/gt": ("", False),
-        "jit(f)/jit(softmax)/exp": ("", False),
-    }
-    for path, expected in names.items():
-        metadata = f'metadata={{op_name="{path}" source_line=3}}'
-        module = one_line(f"%a = f32[] add(%x, %x), {metadata}", "%x = f32[] parameter(0)")
-        entry = module.computations[module.entry]
+@pytest.mark.parametrize(
+    ("name", "module", "is_backward"),
+    [
+        ("jit(f)/first/dot_general", "first", False),
+        ("jit(step)/jvp(Mlp)/Dense_0/dot_general", "Mlp.Dense_0", False),
+        ("jit(step)/transpose(jvp(Mlp))/Dense_0/dot_general", "Mlp.Dense_0", True),
+        ("jit(f)/transpose(jvp(block))/while/body/mlp/dot_general", "block.mlp", True),
+        ("jit(f)/transpose(jvp(while))/body/closed_call/mlp/dot_general", "mlp", True),
+        ("jit(f)/vmap(jvp(block))/mul", "block", False),
+        ("jit(f)/jvp()/gt", "", False),
+        ("jit(f)/jvp(jit(softmax))/exp", "", False),
+        ("jit(f)/jvp(encoder/block)/mul", "encoder.block", False),
+        ("jit(f)/head/cond/branch_2_fun/dot_general", "head", False),
+        ("jit(f)/body/cond/dot_general", "body.cond", False),
+        ("jit(f)/checkpoint/rematted_computation/mlp/dot_general", "mlp", False),
+        ("jit(f)/f(x)/mul", "f(x)", False),
+        ("jit(f)/odd(name/mul", "odd(name", False),
+        ("jit(f)/layer/transpose", "layer", False),
+        ("reduce_sum", "", False),
+        ("", "", False),
+    ],
+)
+def test_scopes_are_modules_and_transposes_are_the_backward_pass(name, module, is_backward):
+    """The names that a user gave are kept; those of transformations, loops and branches are not."""
+    scope = scope_named(name)
 
-        assert scope_of(entry.instructions["a"]) == expected
+    assert (scope.module, scope.is_backward) == (module, is_backward)
+
+
+def scopes_in(name: str) -> dict[str, dict[str, float]]:
+    """Return of each instruction that runs the shares of its work by module."""
+    module = program(name)
+    return {
+        step.instruction.name: {
+            scope.module: share for scope, share in scopes_of(step, module).items()
+        }
+        for step in steps_of(module)
+    }
+
+
+def test_a_fusion_belongs_to_the_modules_of_what_it_fuses():
+    """Both products have 2 x 256 x 512 x 1024 flop: the kernel is of no module alone.
+
+    The first has a bias and tanh of each of 256 x 1024 numbers besides, the second a difference and
+    exp of each of 256 x 512. XLA calls the kernel after the second one.
+    """
+    product = 2 * 256 * 512 * 1024
+    first, second = product + 2 * 256 * 1024, product + 2 * 256 * 512
+
+    shares = scopes_in("multilayer")
+
+    assert shares["ynn_fusion.1"] == {
+        "first": pytest.approx(first / (first + second)),
+        "second": pytest.approx(second / (first + second)),
+    }
+    assert shares["broadcast_divide_fusion"] == {"second": 1.0}
+
+
+def test_a_kernel_is_of_the_innermost_module_with_nine_tenths_of_its_work():
+    """A residual connection does not take a product away from its layer."""
+    dense, block, other = Scope(("block", "dense")), Scope(("block",)), Scope(("head",), True)
+
+    assert common_scope({dense: 0.95, other: 0.05}).path == ("block", "dense")
+    assert common_scope({dense: 0.5, block: 0.45, other: 0.05}).path == ("block",)
+    assert common_scope({dense: 0.5, other: 0.5}) == Scope((), True)
+    assert common_scope({}) == Scope(())
+    assert fused_modules({dense: 0.5, block: 0.45, other: 0.05}) == ("block.dense", "block")
+
+
+def test_a_kernel_without_work_is_of_the_module_that_makes_most_of_its_results():
+    """A copy of ten numbers in one scope, and a slice of one in another."""
+    module = fusion(
+        '%c = f32[10] copy(%p0), metadata={op_name="jit(f)/a/copy"}',
+        '%s = f32[1] slice(%p0), slice={[0:1]}, metadata={op_name="jit(f)/b/slice"}',
+        "ROOT %t = (f32[10], f32[1]) tuple(%c, %s)",
+        inputs=1,
+        result="(f32[10], f32[1])",
+    )
+    (step,) = steps_of(module)
+
+    assert common_scope(scopes_of(step, module)).path == ("a",)
+
+
+def test_what_has_no_name_is_of_the_loop_around_it():
+    """XLA adds copies without names; outside of all loops they are of no module."""
+    module = read_module(
+        "HloModule m\n\n%body () -> f32[4] {\n  %p = f32[4] parameter(0)\n"
+        "  ROOT %c = f32[4] copy(%p)\n}\n\n%cond () -> pred[] {\n"
+        "  ROOT %t = pred[] constant(true)\n}\n\nENTRY %main () -> f32[4] {\n"
+        "  %x = f32[4] parameter(0)\n  %y = f32[4] copy(%x)\n"
+        "  ROOT %w = f32[4] while(%y), condition=%cond, body=%body, "
+        'metadata={op_name="jit(f)/layers/while"}\n}\n'
+    )
+    paths = {
+        step.instruction.name: common_scope(scopes_of(step, module)).path
+        for step in steps_of(module)
+    }
+
+    assert paths == {"y": (), "w": ("layers",), "c": ("layers",)}
 
 
 def test_a_call_says_what_it_fuses():

@@ -107,6 +107,14 @@ def test_time_outside_of_operators_is_unknown_where_these_seem_to_take_longer():
     assert any("outside" in line and "unknown: timed one by one" in line for line in lines)
 
 
+def test_layers_with_numbers_behind_their_names_are_one_row_too():
+    """As Flax names them; a number that belongs to the name does not count."""
+    named = [f"Block_{at}.Dense_0" for at in range(3)] + ["fc1", "fc2"]
+    analysis = analyse_operators(profile(*map(linear, named)), MACHINE)
+    names = [group.name for group in modules_shown(analysis, most=16)[0]]
+    assert names == ["", "Block_0-2", "Block_0-2.Dense_0", "fc1", "fc2"]
+
+
 def test_numbers_of_modules_that_differ_stay_apart():
     """A sequence of a product and an activation is no pair of layers."""
     analysis = analyse_operators(profile(linear("mlp.0"), relu("mlp.1"), linear("mlp.2")), MACHINE)

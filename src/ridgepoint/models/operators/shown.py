@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Mapping, Sequence
 
 from ridgepoint.models.operators import OperatorAnalysis, OperatorGroup
 from ridgepoint.models.operators.placed import paths_to
+
+_NUMBERED = re.compile(r"(.*_|)(\d+)")
+"""A part of a path that a number tells from others: by PyTorch ``0``, by Flax ``Dense_0``."""
 
 
 def modules_shown(
@@ -53,7 +57,8 @@ def folded_modules(modules: Sequence[OperatorGroup]) -> tuple[OperatorGroup, ...
     -------
     tuple of OperatorGroup
         Alike are modules of one parent, or of parents that are, with as many calls of the same
-        demands. The number in a path is then that of the first and of the last.
+        demands. The number in a path is then that of the first and of the last. Numbers are parts
+        of their own, or stand behind an underscore: ``h.0``, ``Block_0``.
     """
     likeness = {group.name: _likeness(group) for group in modules}
     found: dict[Hashable, list[OperatorGroup]] = {}
@@ -64,7 +69,7 @@ def folded_modules(modules: Sequence[OperatorGroup]) -> tuple[OperatorGroup, ...
 
 def _key(path: str, likeness: Mapping[str, Hashable]) -> Hashable:
     return tuple(
-        likeness.get(around) if part.isdecimal() else part
+        (found[1], likeness.get(around)) if (found := _NUMBERED.fullmatch(part)) else part
         for part, around in zip(path.split("."), paths_to(path)[1:] or [""], strict=True)
     )
 
@@ -72,8 +77,8 @@ def _key(path: str, likeness: Mapping[str, Hashable]) -> Hashable:
 def _likeness(group: OperatorGroup) -> Hashable:
     return tuple(
         sorted(
-            (one.operator.name, one.operator.phase, one.operator.calls, repr(one.operator.asked))
-            for one in group.operators
+            (one.name, one.phase, one.calls, repr(one.asked))
+            for one in (placed.operator for placed in group.operators)
         )
     )
 
@@ -84,7 +89,7 @@ def _folded(alike: Sequence[OperatorGroup]) -> OperatorGroup:
         return alike[0]
     paths = [group.name.split(".") for group in alike]
     names = [
-        part if part == last else f"{part}-{last}"
+        part if part == last else f"{part}-{last.rpartition('_')[2]}"
         for part, last in zip(paths[0], paths[-1], strict=True)
     ]
     operators = tuple(placed for group in alike for placed in group.operators)

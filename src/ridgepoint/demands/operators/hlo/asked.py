@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections import Counter
 from collections.abc import Mapping
 
@@ -25,22 +23,15 @@ from ridgepoint.demands.operators.hlo.text import (
 )
 from ridgepoint.demands.operators.hlo.work import (
     COLLECTIVES,
+    CONTROL,
     FLOP,
     FREE,
     FUNCTIONS,
+    NOTHING,
     Tally,
     tally_of,
 )
 from ridgepoint.demands.operators.rule import NoRule, names
-
-NOTHING = names(
-    "parameter constant tuple get-tuple-element bitcast after-all partition-id replica-id "
-    "opt-barrier optimization-barrier add-dependency"
-)
-"""Opcodes that run nothing: names for data that are there."""
-
-CONTROL = ("while", "conditional")
-"""Opcodes that run other instructions, and ask for nothing themselves."""
 
 _MOVING = names(
     "copy transpose reshape slice dynamic-slice dynamic-update-slice concatenate pad reverse "
@@ -266,36 +257,3 @@ def _rule(instruction: Instruction, module: Module) -> str:
         "reduce": "inputs - outputs",
         "reduce-window": "elements in windows - outputs",
     }.get(instruction.opcode, "elements")
-
-
-def scope_of(instruction: Instruction) -> tuple[str, bool]:
-    """Return the named scopes around an instruction, and whether it is of a backward pass.
-
-    Examples
-    --------
-    The name that JAX gives tells both: ``jit(step)/transpose(jvp(block))/dot_general``.
-    """
-    metadata = instruction.attributes.get("metadata", "")
-    found = re.search(r'op_name=("(?:[^"\\]|\\.)*")', metadata)
-    if found is None:
-        return "", False
-    path = str(json.loads(found[1]))
-    scopes = [_bare(part) for part in path.split("/")[:-1]]
-    return ".".join(scope for scope in scopes if scope), "transpose(" in path
-
-
-_TRANSFORMS = re.compile(r"^(\w+)\((.*)\)$")
-_INTERNAL = names(
-    "while body cond closed_call checkpoint rematted_computation remat custom_jvp_call "
-    "custom_vjp_call custom_vjp_call_jaxpr pjit core_call branch_0_fun branch_1_fun shard_map "
-    "scan custom_lin"
-)
-
-
-def _bare(part: str) -> str:
-    """Return the scope that transformations wrap; empty: none."""
-    while (found := _TRANSFORMS.match(part)) is not None:
-        if found[1] in ("jit", "pjit", "xla_call"):
-            return ""
-        part = found[2]
-    return "" if part in _INTERNAL else part

@@ -46,6 +46,15 @@ FREE = names(
 )
 """Opcodes without flop; the absolute value of a complex number is a function."""
 
+NOTHING = names(
+    "parameter constant tuple get-tuple-element bitcast after-all partition-id replica-id "
+    "opt-barrier optimization-barrier add-dependency"
+)
+"""Opcodes that run nothing: names for data that are there."""
+
+CONTROL = ("while", "conditional")
+"""Opcodes that run other instructions, and ask for nothing themselves."""
+
 COLLECTIVES = names(
     "all-gather all-reduce all-to-all collective-broadcast collective-permute ragged-all-to-all "
     "reduce-scatter"

@@ -16,14 +16,14 @@ from ridgepoint.core.operators import Operator, OperatorProfile
 from ridgepoint.core.presenting import amount
 from ridgepoint.core.units import format_si
 from ridgepoint.demands.operators.hlo.asked import (
-    CONTROL,
     asked_of_instruction,
     call_of,
     outer_bytes,
-    scope_of,
 )
 from ridgepoint.demands.operators.hlo.program import Step, steps_of
+from ridgepoint.demands.operators.hlo.scopes import common_scope, fused_modules, scopes_of
 from ridgepoint.demands.operators.hlo.text import Module, NotHlo, read_module
+from ridgepoint.demands.operators.hlo.work import CONTROL
 from ridgepoint.host import usable_cpus
 from ridgepoint.models.operators.agreement import disagreements
 from ridgepoint.profiling.context import context_here
@@ -256,11 +256,16 @@ def _operator(step: Step, module: Module, calls: int | None, runs: Sequence[Run]
             asked, work=None, read_bytes=None, write_bytes=None, unknown="how often it runs varies"
         )
     samples = [run.time_s[name] for run in runs if name in run.time_s]
-    path, backward = scope_of(step.instruction)
+    scopes = scopes_of(step, module)
+    scope = common_scope(scopes)
+    call = call_of(step.instruction, step.computation, module)
+    if len(modules := fused_modules(scopes)) > 1:
+        named = ", ".join(one or "(outermost)" for one in modules)
+        call = replace(call, options={**call.options, "modules": named})
     return Operator(
-        call=call_of(step.instruction, step.computation, module),
-        module=path,
-        phase="backward" if backward else "forward",
+        call=call,
+        module=scope.module,
+        phase="backward" if scope.is_backward else "forward",
         asked=asked,
         calls=calls or 1,
         time_s=Estimate(samples) if samples and len(samples) == len(runs) else None,

@@ -118,7 +118,7 @@ def _row(name: str, case: Case, counted: float | None) -> Row:
             for one in profile.operators
             if one.asked.work is not None
         ),
-        functions=sum(one.calls * one.asked.functions for one in profile.operators),
+        functions=sum((one.calls or 0) * one.asked.functions for one in profile.operators),
         xla=said.get("flop"),
         xla_functions=said.get("functions", 0.0),
         counted=counted,

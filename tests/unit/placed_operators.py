@@ -54,12 +54,14 @@ def operator(asks, *, name="aten.op", module="", calls=1, time_s=None, phase="fo
     )
 
 
-def profile_of(*operators, run_s=None, attached_s=None, device="cpu", threads=4, **more):
+def profile_of(
+    *operators, run_s=None, attached_s=None, device="cpu", threads=4, library="PyTorch", **more
+):
     """Return a profile of these operators on the CPU of `MACHINE`."""
     timed = None if run_s is None else Timed(runtime_s=Estimate([run_s]), cpu_s=Estimate([run_s]))
     return OperatorProfile(
         program="net",
-        library="PyTorch",
+        library=library,
         device=device,
         operators=operators,
         timed=timed,

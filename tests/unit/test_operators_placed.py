@@ -283,6 +283,17 @@ def test_shares_add_up_and_everything_can_be_said(operators, run_s, elsewhere, i
     assert all(step.gain is None or step.gain >= 1.2 for step in analysis.advice)
 
 
+def test_loops_of_compiled_programs_do_not_tell_what_a_call_takes():
+    """They ask for nothing, and take as long as they run."""
+    loop = operator(asked(kind="control"), name="hlo.while", time_s=1.0)
+    short = operator(asked(400e3), name="hlo.fusion", time_s=1e-3)
+    analysis = analyse_operators(profile_of(loop, short, library="JAX 0.10"), MACHINE)
+
+    assert analysis.call_s is None
+    assert [one.explained_by for one in analysis.operators] == ["nothing", "unexplained"]
+    assert not any("views" in sentence for sentence in analysis.verdict)
+
+
 def test_advice_on_random_numbers_is_to_draw_fewer():
     """Another layout makes no generator faster."""
     asks = asked(read=0.0, write=1e6, kind="random", functions=250e3)

@@ -115,6 +115,25 @@ def test_layers_with_numbers_behind_their_names_are_one_row_too():
     assert names == ["", "Block_0-2", "Block_0-2.Dense_0", "fc1", "fc2"]
 
 
+def test_unknown_numbers_of_calls_are_neither_one_nor_none():
+    """In the table, the document, the tables of data and the headline."""
+    value = profile(linear("a"), replace(custom("b"), calls=None))
+    analysis = analyse_operators(value, MACHINE)
+    lines, document = printed(value), operators_report(analysis)
+    assert row_of(lines, "mine.fancy")[-6:-4] == ["unknown", "300 µs"]
+    assert any("in at least 1 call of 2 operators" in line for line in lines)
+    assert "at least 1 operator call" in value.headline
+    calls = {each["name"]: each["calls"] for each in document["operators"]}
+    assert calls == {"aten.addmm": 1, "mine.fancy": None}
+    assert (document["whole"]["calls"], document["modules"][1]["calls"]) == (None, 1)
+    assert not complaints(json.loads(render(document)))
+    rows = operators_tables(analysis)[0].records()
+    assert [row["calls"] for row in rows if row["operator"] == "mine.fancy"] == [None]
+    assert any("an unknown number of calls of unknown demand" in doubt.seen
+               for doubt in analysis.doubts)  # fmt: skip
+    assert decode(encode(value), OperatorProfile, origin="a test").operators == value.operators
+
+
 def test_numbers_of_modules_that_differ_stay_apart():
     """A sequence of a product and an activation is no pair of layers."""
     analysis = analyse_operators(profile(linear("mlp.0"), relu("mlp.1"), linear("mlp.2")), MACHINE)

@@ -216,8 +216,8 @@ class Operator:
     phase : {"forward", "backward", "optimizer"}
     asked : Asked
         By one call.
-    calls : int
-        In one run of the program.
+    calls : int or None
+        In one run of the program; None: unknown, and so is its demand.
     time_s : Estimate or None
         Seconds in all calls of one run, without operators that it calls; a sample for each run
         that was timed. None: it could not be timed.
@@ -231,7 +231,7 @@ class Operator:
     module: str
     phase: Phase
     asked: Asked
-    calls: int
+    calls: int | None
     time_s: Estimate | None
     checked: tuple[CheckedCall, ...] = ()
     unchecked: str = ""
@@ -244,8 +244,27 @@ class Operator:
     @property
     def demand(self) -> Demand | None:
         """Demand of all its calls; None: unknown."""
-        one = self.asked.demand
-        return None if one is None else one * self.calls
+        return self.of_all(self.asked.demand)
+
+    def of_all(self, one: Demand | None) -> Demand | None:
+        """Return what all its calls ask for, by what one asks for; None: unknown."""
+        return None if one is None or self.calls is None else one * self.calls
+
+
+def calls_of(operators: Iterable[Operator]) -> int | None:
+    """Return how many calls operators have together; None: that of some is unknown."""
+    calls = [operator.calls for operator in operators]
+    known = [one for one in calls if one is not None]
+    return sum(known) if len(known) == len(calls) else None
+
+
+def shown_calls(operators: Iterable[Operator], what: str = "call") -> str:
+    """Return how many calls operators have together, in words."""
+    calls = [operator.calls for operator in operators]
+    known = [one for one in calls if one is not None]
+    if calls and not known:
+        return f"an unknown number of {what}s"
+    return f"{'' if len(known) == len(calls) else 'at least '}{amount(sum(known), what)}"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -306,8 +325,7 @@ class OperatorProfile(Presentable):
     @property
     def headline(self) -> str:
         """Description in one line."""
-        calls = sum(operator.calls for operator in self.operators)
-        parts = [amount(calls, "operator call")]
+        parts = [shown_calls(self.operators, "operator call")]
         if (work := self.known_work) > 0:
             parts.append(f"at least {format_si(work, 'flop')}")
         if self.timed is not None:
@@ -337,7 +355,7 @@ class OperatorProfile(Presentable):
             sum(
                 operator.calls * sum(operator.asked.work.values())
                 for operator in self.operators
-                if operator.asked.work is not None
+                if operator.asked.work is not None and operator.calls is not None
             )
         )
 

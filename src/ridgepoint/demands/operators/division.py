@@ -104,14 +104,14 @@ def _last_of_each(operators: Iterable[Operator]) -> dict[str, Operator]:
 
 
 def has_result(operator: Operator) -> bool:
-    """Return whether an operator makes an array in the forward pass."""
-    is_view = operator.asked.kind == _VIEW
+    """Return whether an operator makes an array in the forward pass, as often as is known."""
+    is_view = operator.asked.kind == _VIEW or operator.calls is None
     return operator.phase == "forward" and not is_view and bool(operator.call.outputs)
 
 
 def output_bytes(operator: Operator) -> float:
     """Return the bytes of the first output of all calls: others, such as masks, are kept."""
-    return float(operator.calls * operator.call.outputs[0].nbytes)
+    return float((operator.calls or 0) * operator.call.outputs[0].nbytes)
 
 
 def _matches(module: str, patterns: tuple[str, ...]) -> bool:

@@ -275,10 +275,13 @@ def _of_one_unit(step: ModelStep) -> ModelStep:
 
 
 def _unknown(profile: OperatorProfile) -> dict[str, float]:
-    """Return the share of the time, or of the calls, that is in operators of unknown demand."""
+    """Return the share of the time, or of the calls, that is in operators of unknown demand.
+
+    Where the calls of an operator are unknown, too, it counts as one.
+    """
     timed = [operator for operator in profile.operators if operator.time_s is not None]
     weights = [
-        (o.calls if o.time_s is None else o.time_s.median, o.demand is None)
+        ((o.calls or 1) if o.time_s is None else o.time_s.median, o.demand is None)
         for o in (timed or profile.operators)
     ]
     whole = sum(weight for weight, _ in weights)

@@ -30,6 +30,7 @@ from ridgepoint.models.operators.placed import (
     asks_nothing,
     grouped,
     grouped_alike,
+    is_view,
     paths_to,
 )
 from ridgepoint.models.operators.verdict import operator_verdict
@@ -128,12 +129,13 @@ class OperatorAnalysis(Presentable):
     def call_s(self) -> float | None:
         """Seconds that calling an operator takes, whatever it does; None: unknown.
 
-        It is the median of operators that ask for nothing (views), each by one call.
+        It is the median of views, which ask for nothing, each by one call. Loops of a compiled
+        program ask for nothing either, but take as long as they run.
         """
         views = [
             operator.time_s.median / operator.calls
             for operator in self.profile.operators
-            if operator.time_s is not None and asks_nothing(operator)
+            if operator.time_s is not None and operator.calls and is_view(operator)
         ]
         return statistics.median(views) if views else None
 
@@ -241,9 +243,8 @@ class OperatorAnalysis(Presentable):
         if self.machine is None:
             return None
         demand = least_demand(operator.asked, self.machine)
-        if demand is None:
-            return None
-        return least_time(demand * operator.calls, self.machine, cores=self.cores)
+        every = operator.of_all(demand)
+        return None if every is None else least_time(every, self.machine, cores=self.cores)
 
     def _explained_by(
         self, operator: Operator, bound: Bound | None, efficiency: Estimate | None
@@ -256,12 +257,13 @@ class OperatorAnalysis(Presentable):
         if reached >= NEAR and bound is not None:
             return str(bound.limiter)
         time_s = 0.0 if operator.time_s is None else operator.time_s.median
-        return CALLS if (self.call_s or 0.0) * operator.calls >= NEAR * time_s else UNEXPLAINED
+        calling_s = (self.call_s or 0.0) * (operator.calls or 0)
+        return CALLS if calling_s >= NEAR * time_s else UNEXPLAINED
 
     def _unplaced(self, operator: Operator, bound: Bound | None) -> str | None:
         """Return why no roof can explain its time; None: one may."""
         reasons = {
-            UNKNOWN: not operator.asked.is_known,
+            UNKNOWN: operator.demand is None,
             NOTHING: asks_nothing(operator),
             NO_CEILING: bound is None,
             ELSEWHERE: self.is_elsewhere,

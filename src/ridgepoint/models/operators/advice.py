@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ridgepoint.core.operators import Operator
-from ridgepoint.core.presenting import amount
+from ridgepoint.core.operators import Operator, shown_calls
 from ridgepoint.core.resources import LEVELS
 from ridgepoint.core.units import format_si
 from ridgepoint.models.advice.subject import Advice, percent
@@ -62,8 +61,8 @@ def _calls(analysis: OperatorAnalysis) -> Iterator[Advice]:
         return
     seen = [f"{percent(lost_s / run_s(analysis))} of a run is spent in calls and between them"]
     if short:
-        calls = sum(one.operator.calls for one in short)
-        seen.append(f"{amount(calls, 'call')} too short for a roof to matter")
+        calls = shown_calls(one.operator for one in short)
+        seen.append(f"{calls} too short for a roof to matter")
     if outside_s:
         seen.append(f"{format_si(outside_s, 's', digits=2)} outside of all operators")
     yield Advice(
@@ -91,7 +90,7 @@ def _fusion(analysis: OperatorAnalysis) -> Iterator[Advice]:
         code="fuse",
         about=analysis.profile.program,
         seen=f"{percent(time_s / run_s(analysis))} of a run is spent in "
-        f"{amount(sum(one.operator.calls for one in moving), 'call')} ({', '.join(kinds)}) that "
+        f"{shown_calls(one.operator for one in moving)} ({', '.join(kinds)}) that "
         "take as long as their bytes need",
         what="fuse them with the operators around them (torch.compile, jax.jit, a fused kernel), "
         "so that the arrays in between are never stored",
@@ -128,13 +127,13 @@ def _slow(analysis: OperatorAnalysis) -> Iterator[Advice]:
 def _slowness(group: OperatorGroup, slow: list[PlacedOperator]) -> str:
     time_s = sum(_time_s(one) for one in slow)
     least_s = sum(float(one.bound.time_s) for one in slow if one.bound is not None)
-    calls = sum(one.operator.calls for one in slow)
-    functions = sum(one.operator.asked.functions * one.operator.calls for one in slow)
+    calls = shown_calls(one.operator for one in slow)
+    functions = sum(one.operator.asked.functions * (one.operator.calls or 0) for one in slow)
     drawn = group.operators[0].operator.asked.kind == "random"
     evaluated = "random numbers" if drawn else "evaluations of exp and the like"
     without = f", without {format_si(functions, '', digits=2)} {evaluated}"
     return (
-        f"{amount(calls, 'call')} of {group.name} took {format_si(time_s, 's', digits=2)}; their "
+        f"{calls} of {group.name} took {format_si(time_s, 's', digits=2)}; their "
         f"roofs explain {format_si(least_s, 's', digits=2)}{without if functions else ''}"
     )
 

@@ -142,7 +142,9 @@ def disagreements(operators: Iterable[Operator]) -> tuple[Caution, ...]:
     operators = tuple(operators)
     found = sorted(
         (one for one in map(agreement_of, operators) if one is not None),
-        key=lambda one: -one.operator.calls * abs(one.counted_flop - (one.stated_flop or 0.0)),
+        key=lambda one: (
+            -(one.operator.calls or 0) * abs(one.counted_flop - (one.stated_flop or 0.0))
+        ),
     )
     return tuple(
         caution

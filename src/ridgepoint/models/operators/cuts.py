@@ -10,7 +10,7 @@ from itertools import accumulate
 
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.operators import Operator, OperatorProfile
-from ridgepoint.demands.operators.division import Division, has_result, output_bytes
+from ridgepoint.demands.operators.division import Division, has_result
 from ridgepoint.models.operators.devices import StageTime
 from ridgepoint.models.operators.least import least_demand, least_time
 from ridgepoint.models.operators.stages import module_at
@@ -101,7 +101,7 @@ def units_of(
     for unit in units.values():
         unit.sent_bytes = division.sent_bytes(unit.operators)
         made = [operator for operator in unit.operators if has_result(operator)]
-        unit.output_bytes = output_bytes(made[-1]) / made[-1].calls if made else 0.0
+        unit.output_bytes = float(made[-1].call.outputs[0].nbytes) if made else 0.0
     return list(units.values())
 
 
@@ -117,7 +117,8 @@ def least_s(operator: Operator, machine: Machine, share: float) -> float:
         write_bytes=asked.write_bytes * share,
     )
     demand = least_demand(part, machine)
-    least = None if demand is None else least_time(demand * operator.calls, machine)
+    every = operator.of_all(demand)
+    least = None if every is None else least_time(every, machine)
     return 0.0 if least is None else float(least.time_s)
 
 

@@ -56,8 +56,8 @@ class ParallelStep:
         Least seconds of one micro-batch on one device that holds all.
     optimizer_s, optimizer_alone_s : float
         Least seconds of the optimizer, which each device has an equal share of, and of all of it.
-    unknown_calls : int
-        Calls of unknown demand, which are left out.
+    unknown_calls : int or None
+        Calls of unknown demand, which are left out; None: how many is unknown.
     """
 
     stages: tuple[StageTime, ...]
@@ -70,7 +70,7 @@ class ParallelStep:
     alone_s: float
     optimizer_s: float
     optimizer_alone_s: float
-    unknown_calls: int
+    unknown_calls: int | None
 
     @property
     def devices(self) -> int:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.machine import Machine
+from ridgepoint.core.operators import shown_calls
 from ridgepoint.core.presenting import amount, first_of
 from ridgepoint.core.resources import RESOURCES
 from ridgepoint.models.advice.subject import percent
@@ -84,7 +85,7 @@ def _unknown(analysis: OperatorAnalysis) -> Iterator[Caution]:
     )
     yield Caution(
         UNKNOWN_OPERATORS,
-        f"{how_much} {amount(sum(one.operator.calls for one in unknown), 'call')} of unknown "
+        f"{how_much} {shown_calls(one.operator for one in unknown)} of unknown "
         f"demand ({first_of(reasons, _MOST_NAMED)})",
         "the bound holds without them and may be too low",
         effect=share if is_timed else None,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ridgepoint.core.machine import Machine
-from ridgepoint.core.operators import OperatorProfile
+from ridgepoint.core.operators import OperatorProfile, calls_of
 from ridgepoint.core.whole_numbers import require_whole
 from ridgepoint.demands.operators.division import UNDIVIDED, Division
 from ridgepoint.demands.training import all_reduce_bytes
@@ -193,7 +193,7 @@ class _Plan:
             alone_s=sum(unit.alone_s for unit in units),
             optimizer_s=_optimizer_s(profile, machine, 1 / shares),
             optimizer_alone_s=_optimizer_s(profile, machine, 1.0),
-            unknown_calls=sum(o.calls for o in profile.operators if not o.asked.is_known),
+            unknown_calls=calls_of(o for o in profile.operators if not o.asked.is_known),
         )
 
 

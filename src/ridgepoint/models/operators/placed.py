@@ -9,10 +9,13 @@ from functools import cached_property, reduce
 from ridgepoint.core.bound import Bound, series
 from ridgepoint.core.demand import Demand
 from ridgepoint.core.estimate import Estimate, total
-from ridgepoint.core.operators import Operator, Tensor
+from ridgepoint.core.operators import Operator, Tensor, calls_of, shown_calls
 
 CALLS = "calls"
 """What explains the time of operators that are too short for any roof: calling them."""
+
+CONTROL = "control"
+"""Kind of operators that run others: loops and branches of compiled programs."""
 
 UNEXPLAINED = "unexplained"
 NOTHING = "nothing"
@@ -68,9 +71,10 @@ class PlacedOperator:
 
     @property
     def call_s(self) -> float | None:
-        """Median time of one call, in seconds; None: not timed."""
+        """Median time of one call, in seconds; None: not timed, or its calls are unknown."""
         time_s = self.operator.time_s
-        return None if time_s is None else time_s.median / self.operator.calls
+        calls = self.operator.calls
+        return None if time_s is None or not calls else time_s.median / calls
 
     @property
     def excess_s(self) -> float | None:
@@ -101,9 +105,14 @@ class OperatorGroup:
         return summed_s(times) if times else None
 
     @cached_property
-    def calls(self) -> int:
-        """Number of calls in one run."""
-        return sum(placed.operator.calls for placed in self.operators)
+    def calls(self) -> int | None:
+        """Number of calls in one run; None: that of some is unknown."""
+        return calls_of(placed.operator for placed in self.operators)
+
+    @property
+    def shown_calls(self) -> str:
+        """Number of calls in one run, in words."""
+        return shown_calls(placed.operator for placed in self.operators)
 
     @cached_property
     def demand(self) -> Demand | None:
@@ -230,6 +239,11 @@ def asks_nothing(operator: Operator) -> bool:
     """Return whether an operator has no work and moves no byte, as a view does."""
     asked = operator.asked
     return asked.work is not None and not any(asked.work.values()) and asked.moved_bytes == 0
+
+
+def is_view(operator: Operator) -> bool:
+    """Return whether an operator does nothing but return: what a call of it takes is calling."""
+    return asks_nothing(operator) and operator.asked.kind != CONTROL
 
 
 def summed_s(times: Sequence[Estimate]) -> Estimate:

@@ -77,7 +77,7 @@ def _key(path: str, likeness: Mapping[str, Hashable]) -> Hashable:
 def _likeness(group: OperatorGroup) -> Hashable:
     return tuple(
         sorted(
-            (one.name, one.phase, one.calls, repr(one.asked))
+            (one.name, one.phase, repr(one.calls), repr(one.asked))
             for one in (placed.operator for placed in group.operators)
         )
     )

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 
 from ridgepoint.core.demand import Demand
 from ridgepoint.core.estimate import Estimate
-from ridgepoint.core.operators import Operator, OperatorProfile
-from ridgepoint.core.presenting import amount
+from ridgepoint.core.operators import Operator, OperatorProfile, shown_calls
 from ridgepoint.core.resources import RESOURCES
 from ridgepoint.core.whole_numbers import require_whole
 from ridgepoint.models.operators.least import in_unit
@@ -86,13 +85,13 @@ class _Part:
 
     demand: Demand = field(default_factory=lambda: Demand({}))
     times: list[Estimate] = field(default_factory=list)
-    calls: int = 0
+    operators: list[Operator] = field(default_factory=list)
     untimed: int = 0
     output_bytes: float | None = None
 
     def add(self, operator: Operator, demand: Demand) -> None:
         self.demand = self.demand + demand
-        self.calls += operator.calls
+        self.operators.append(operator)
         if operator.time_s is None:
             self.untimed += 1
         else:
@@ -109,7 +108,7 @@ class _Part:
             demand=self.demand,
             time_s=time_s if time_s is not None and min(time_s.samples) > 0 else None,
             output_bytes=self.output_bytes if by == "modules" else None,
-            origin=amount(self.calls, "operator call"),
+            origin=shown_calls(self.operators, "operator call"),
         )
 
 

@@ -18,6 +18,7 @@ from ridgepoint.models.operators.placed import (
     UNEXPLAINED,
     UNKNOWN,
     OperatorGroup,
+    is_view,
 )
 from ridgepoint.models.thresholds import ABOVE_ROOF, LEAST_GAIN, NAMED, NEAR_ROOF, SAID_OUTSIDE
 
@@ -134,6 +135,8 @@ def _place(analysis: OperatorAnalysis, name: str) -> str:
     """Return what explains a share of the time, in words."""
     if name == CALLS and analysis.call_s is not None:
         return f"{_IN_WORDS[name]} (a call takes {format_si(analysis.call_s, 's', digits=2)})"
+    if name == NOTHING and not any(is_view(placed.operator) for placed in analysis.operators):
+        return "in loops and branches, which ask for nothing themselves"
     return _IN_WORDS[name] if name in _IN_WORDS else f"near the {_path(name)} roof"
 
 
@@ -173,7 +176,7 @@ def _beyond(group: OperatorGroup, is_one_of_several: bool) -> str:
     shape = "×".join(map(str, outputs[0].shape)) if outputs and is_one_of_several else ""
     return (
         f"{group.name}{f' to {shape}' if shape else ''}{f' in {where}' if where else ''} "
-        f"({phase}{amount(group.calls, 'call')}: "
+        f"({phase}{group.shown_calls}: "
         f"{format_si(took.median, 's', digits=2)}, at least "
         f"{format_si(least_s, 's', digits=2)})"
     )

@@ -200,7 +200,7 @@ def _packed(operator: Operator, maker: Maker | None) -> Packed:
 def _call_s(operator: Operator) -> float:
     """Return the native time of one call, s; 0: not timed."""
     time_s = operator.time_s
-    return 0.0 if time_s is None else time_s.median / operator.calls
+    return 0.0 if time_s is None or not operator.calls else time_s.median / operator.calls
 
 
 def _not_counted(operator: Operator, reason: str) -> CannotMeasure:

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ridgepoint.core.machine import Machine
-from ridgepoint.core.presenting import amount
 from ridgepoint.core.resources import RESOURCES
 from ridgepoint.core.units import format_si
 from ridgepoint.models.operators import OperatorAnalysis, OperatorGroup
@@ -257,7 +256,7 @@ def _summary(point: _Point) -> str:
     group, parts = point.group, []
     if group.share is not None:
         parts.append(f"{percent(group.share)} of the time")
-    parts.append(amount(group.calls, "call"))
+    parts.append(group.shown_calls)
     if point.is_timed:
         parts.append(format_si(point.rate, "flop/s", digits=3))
     parts.append(f"{shown_intensity(point.intensity)} flop/byte")

@@ -119,18 +119,17 @@ def _operator(placed: PlacedOperator) -> dict[str, Any]:
         "explained_by": placed.explained_by,
         "precision": max(work, key=lambda name: work[name]) if work else None,
         **fields_of(asked, "workspace_bytes", "rule", "unknown"),
-        "functions": asked.functions * calls,
-        "counted_flop": None if checked is None else float(sum(checked.work.values()) * calls),
-        **_bytes(asked.read_bytes, asked.write_bytes, calls),
+        "functions": _all(asked.functions, calls),
+        "counted_flop": None if checked is None else _all(sum(checked.work.values()), calls),
+        # Known of some whose work is not.
+        "read_bytes": _all(asked.read_bytes, calls),
+        "write_bytes": _all(asked.write_bytes, calls),
     }
 
 
-def _bytes(read: float | None, write: float | None, calls: int) -> dict[str, float | None]:
-    """Return the bytes of all calls, which are known of some whose work is not."""
-    return {
-        "read_bytes": None if read is None else read * calls,
-        "write_bytes": None if write is None else write * calls,
-    }
+def _all(one: float | None, calls: int | None) -> float | None:
+    """Return an amount of all calls, by that of one; None: unknown."""
+    return None if one is None or calls is None else float(one * calls)
 
 
 def _group(group: OperatorGroup) -> dict[str, Any]:

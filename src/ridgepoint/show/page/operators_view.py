@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ridgepoint.core.presenting import amount, first_of
+from ridgepoint.core.presenting import first_of
 from ridgepoint.core.table import Table as DataTable
 from ridgepoint.core.units import format_si
 from ridgepoint.models.operators import OperatorAnalysis, OperatorGroup
@@ -142,9 +142,10 @@ def _subjects(key: str, analysis: OperatorAnalysis) -> Iterator[Subject]:
 def _facts(group: OperatorGroup) -> Iterator[Fact]:
     """Yield what is known of operators together, each with how."""
     time_s, demand = group.time_s, group.demand
+    calls = group.shown_calls if group.calls is None else f"all {group.shown_calls}"
     yield Fact(
         key="time", name="time in operators", text=shown_amount(time_s, "s"), source=_METHOD,
-        how=f"All {amount(group.calls, 'call')} of a run, without operators that they call.",
+        how=f"{calls.capitalize()} of a run, without operators that they call.",
         samples=None if time_s is None else time_s.samples, samples_unit="s",
     )  # fmt: skip
     if demand is not None:

@@ -43,7 +43,7 @@ _GROUP = obj(
     "Operators together.",
     {
         "name": (STRING, "Module, phase or kind; empty: the outermost module."),
-        "calls": (INTEGER, "Calls in one run."),
+        "calls": (maybe(INTEGER), "Calls in one run; null: unknown."),
         "time_s": (maybe(Estimate), "Seconds in all calls of one run; null: not timed."),
         "unknown_share": (
             maybe(NUMBER),

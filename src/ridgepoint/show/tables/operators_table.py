@@ -143,7 +143,7 @@ def _rows(analysis: OperatorAnalysis) -> Iterator[Row]:
 
 def _inside(analysis: OperatorAnalysis) -> str:
     whole, kinds = analysis.whole, {each.name for each in analysis.profile.operators}
-    calls = f"{amount(whole.calls, 'call')} of {amount(len(kinds), 'operator')}"
+    calls = f"{whole.shown_calls} of {amount(len(kinds), 'operator')}"
     if whole.time_s is None:
         return f"{calls}, not timed"
     return f"{format_si(whole.time_s.median, 's')} in {calls}"
@@ -256,7 +256,7 @@ def _uncut(table: Table, *, names: Collection[str]) -> Table:
 
 def _time_cells(group: OperatorGroup) -> dict[str, str]:
     return {
-        "calls": str(group.calls),
+        "calls": UNKNOWN if group.calls is None else str(group.calls),
         "time": shown_amount(group.time_s, "s", digits=3),
         "share": shown_share(group.share),
     }

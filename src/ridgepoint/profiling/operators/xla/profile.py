@@ -36,6 +36,8 @@ from ridgepoint.profiling.operators.repeating import (
 from ridgepoint.profiling.operators.xla.trace import Run, traced
 
 _UNCHECKED = "the kernels that XLA compiles are part of one program, and cannot be called alone"
+_VARIES = "how often it runs depends on data, and varied from run to run"
+_UNSEEN = "how often it runs depends on data, and is seen on CPUs only"
 _OVERLAP = 1.05
 """Sum of the operators' times over the time in which any ran, above which they overlap."""
 
@@ -252,9 +254,8 @@ def _operator(step: Step, module: Module, calls: int | None, runs: Sequence[Run]
     name = step.instruction.name
     asked = asked_of_instruction(step.instruction, step.computation, module)
     if calls is None:
-        asked = replace(
-            asked, work=None, read_bytes=None, write_bytes=None, unknown="how often it runs varies"
-        )
+        why = _VARIES if runs else _UNSEEN
+        asked = replace(asked, work=None, read_bytes=None, write_bytes=None, unknown=why)
     samples = [run.time_s[name] for run in runs if name in run.time_s]
     scopes = scopes_of(step, module)
     scope = common_scope(scopes)
@@ -267,7 +268,7 @@ def _operator(step: Step, module: Module, calls: int | None, runs: Sequence[Run]
         module=scope.module,
         phase="backward" if scope.is_backward else "forward",
         asked=asked,
-        calls=calls or 1,
+        calls=calls,
         time_s=Estimate(samples) if samples and len(samples) == len(runs) else None,
     )
 

@@ -294,6 +294,56 @@ def test_loops_of_compiled_programs_do_not_tell_what_a_call_takes():
     assert not any("views" in sentence for sentence in analysis.verdict)
 
 
+SLOW = operator(asked(400e6), time_s=4e-3)
+MOVING = operator(asked(read=40e6), name="aten.add", time_s=4e-3)
+COMPUTING = operator(asked(1600e6), name="aten.mm", time_s=4e-3)
+
+
+@pytest.mark.parametrize(
+    ("library", "expected"),
+    [
+        (
+            "PyTorch 2.13.0",
+            {"fewer-calls": "torch.compile", "fuse": "torch.compile", "slow-operator": "layout",
+             "lower-precision": "in bf16 (autocast)"},
+        ),
+        (
+            "JAX 0.10.2",
+            {"fewer-calls": "jax.lax.scan", "fuse": "Pallas", "slow-operator": "call.options",
+             "lower-precision": "in bf16 (arrays of jax.numpy.bfloat16)"},
+        ),
+        (
+            "NumPy 2.4",
+            {"fewer-calls": "whole arrays", "fuse": "out=", "slow-operator": "contiguous"},
+        ),
+    ],
+)  # fmt: skip
+def test_advice_is_what_the_library_offers(library, expected):
+    """A jitted program need not be compiled, and NumPy has no bf16 to compute in."""
+    profile = profile_of(SLOW, MOVING, COMPUTING, run_s=16e-3, library=library)
+    advice = {one.code: one for one in analyse_operators(profile, MACHINE).advice}
+
+    assert set(advice) == set(expected)
+    assert all(words in advice[code].what for code, words in expected.items())
+    # Of 16 ms, 4 are outside, 4 those of the bytes, and 3 of 4 beyond a roof; a quarter of 4
+    # would be left by bf16.
+    assert advice["fewer-calls"].gain == pytest.approx(16 / 12)
+    assert advice["fuse"].gain == pytest.approx(16 / 12)
+    assert advice["slow-operator"].gain == pytest.approx(16 / 13)
+
+
+def test_kernels_of_xla_are_advised_on_by_what_they_fuse():
+    """All of them have the name of a fusion."""
+    kernels = [
+        replace(SLOW, call=replace(SLOW.call, name="hlo.fusion", options={"fuses": fuses}))
+        for fuses in ("dot 1, add 1", "add 2")
+    ]
+    profile = profile_of(*kernels, run_s=8e-3, library="JAX 0.10.2")
+    about = [one.about for one in analyse_operators(profile, MACHINE).advice]
+
+    assert about == ["hlo.fusion (dot 1, add 1)", "hlo.fusion (add 2)"]
+
+
 def test_advice_on_random_numbers_is_to_draw_fewer():
     """Another layout makes no generator faster."""
     asks = asked(read=0.0, write=1e6, kind="random", functions=250e3)

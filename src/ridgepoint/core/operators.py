@@ -99,6 +99,12 @@ class Call:
     overload: str = ""
 
     @property
+    def inside(self) -> str:
+        """What a compiled kernel fuses, or which function of a library it calls; empty: neither."""
+        known = (self.options.get(option) for option in ("fuses", "target"))
+        return next((text for text in known if isinstance(text, str) and text), "")
+
+    @property
     def inputs(self) -> tuple[Tensor, ...]:
         """Every array among the arguments, in their order, those in lists included."""
         return tuple(_tensors((*self.arguments, *self.options.values())))

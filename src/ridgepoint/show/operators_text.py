@@ -46,9 +46,7 @@ def shown_operator(call: Call, *, libraries: Sequence[str]) -> str:
     'fusion (dot 1, add 2)'
     """
     name = call.name.partition(".")[2] if len(libraries) == 1 and "." in call.name else call.name
-    known = (call.options.get(option) for option in ("fuses", "target"))
-    inside = next((text for text in known if isinstance(text, str) and text), "")
-    return printable(f"{name} ({inside})" if inside else name)
+    return printable(f"{name} ({call.inside})" if call.inside else name)
 
 
 def libraries_of(profile: OperatorProfile) -> tuple[str, ...]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ridgepoint.core.operators import Operator, shown_calls
@@ -22,8 +23,60 @@ if TYPE_CHECKING:
     from ridgepoint.models.operators import OperatorAnalysis
 
 _MOST_ADVICE = 5
-_LOW = {"fp64": "fp32", "fp32": "bf16"}
-"""The precision that a program could compute in instead."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Means:
+    """What a library offers to make its programs faster.
+
+    Parameters
+    ----------
+    fewer_calls, fuse, faster : str
+        How calls become fewer, arrays in between are not stored, an operator comes nearer to its
+        roof.
+    lower : mapping of str to tuple of str
+        The precision in which a program could compute instead, and how it does.
+    """
+
+    fewer_calls: str
+    fuse: str
+    faster: str
+    lower: Mapping[str, tuple[str, str]]
+
+
+_PYTORCH = _Means(
+    fewer_calls="compile the program (torch.compile, jax.jit, CUDA graphs) or give it larger "
+    "batches, so that fewer calls do more work",
+    fuse="fuse them with the operators around them (torch.compile, jax.jit, a fused kernel), so "
+    "that the arrays in between are never stored",
+    faster="try another layout or contiguous arrays, larger arrays, another number of threads or "
+    "another library; measure one call by itself to see what holds it back",
+    lower={"fp64": ("fp32", "autocast"), "fp32": ("bf16", "autocast")},
+)
+_JAX = _Means(
+    fewer_calls="let one call of a jitted function do more: several steps (jax.lax.scan), or "
+    "larger batches",
+    fuse="XLA has fused what it fuses by itself: make the arrays smaller (narrower types), work on "
+    "blocks that a cache holds, or write one kernel for several of these (Pallas)",
+    faster="try larger arrays, another order of their axes, or another formulation; the "
+    "instruction that its call.options name is found in the text of the compiled program "
+    "(jax.jit(function).lower(...).compile().as_text())",
+    lower={
+        "fp64": ("fp32", "arrays of jax.numpy.float32"),
+        "fp32": ("bf16", "arrays of jax.numpy.bfloat16"),
+    },
+)
+_NUMPY = _Means(
+    fewer_calls="work on whole arrays instead of their parts, or compile the function (jax.jit, "
+    "numba), so that fewer calls do more work",
+    fuse="write results over arrays that are there already (out=, +=), work on blocks that a cache "
+    "holds, or compile the function (jax.jit, numba, numexpr), so that the arrays in between are "
+    "never stored",
+    faster="try contiguous arrays and larger ones, or a library that runs it on several threads: "
+    "NumPy does so only with products and factorisations of matrices; measure one call by itself "
+    "to see what holds it back",
+    lower={"fp64": ("fp32", "arrays of numpy.float32")},
+)
 
 _FUSIBLE = frozenset(("elementwise", "normalisation", "reduction", "softmax", "copy"))
 """Families of operators whose arrays need not reach memory if others are fused with them."""
@@ -69,8 +122,7 @@ def _calls(analysis: OperatorAnalysis) -> Iterator[Advice]:
         code="fewer-calls",
         about=analysis.profile.program,
         seen=", ".join(seen),
-        what="compile the program (torch.compile, jax.jit, CUDA graphs) or give it larger batches, "
-        "so that fewer calls do more work",
+        what=_means(analysis).fewer_calls,
         gain=_gain(analysis, lost_s),
     )
 
@@ -92,16 +144,11 @@ def _fusion(analysis: OperatorAnalysis) -> Iterator[Advice]:
         seen=f"{percent(time_s / run_s(analysis))} of a run is spent in "
         f"{shown_calls(one.operator for one in moving)} ({', '.join(kinds)}) that "
         "take as long as their bytes need",
-        what="fuse them with the operators around them (torch.compile, jax.jit, a fused kernel), "
-        "so that the arrays in between are never stored",
+        what=_means(analysis).fuse,
         gain=_gain(analysis, time_s),
     )
 
 
-_FASTER = (
-    "try another layout or contiguous arrays, larger arrays, another number of threads or another "
-    "library; measure one call by itself to see what holds it back"
-)
 _INSTEAD = {
     "random": "draw fewer numbers: a model whose weights are read from a file need not be "
     "initialised before (in PyTorch: torch.nn.utils.skip_init, or the device 'meta')",
@@ -111,7 +158,7 @@ _INSTEAD = {
 
 def _slow(analysis: OperatorAnalysis) -> Iterator[Advice]:
     """Yield the operators that take much longer than their roofs allow."""
-    for group in grouped(analysis.operators, lambda one: one.operator.name):
+    for group in grouped(analysis.operators, _named):
         slow = [one for one in group.operators if one.explained_by == UNEXPLAINED]
         excess_s = sum(one.excess_s or 0.0 for one in slow)
         if excess_s >= LEAST_PART * run_s(analysis):
@@ -119,9 +166,15 @@ def _slow(analysis: OperatorAnalysis) -> Iterator[Advice]:
                 code="slow-operator",
                 about=group.name,
                 seen=_slowness(group, slow),
-                what=_INSTEAD.get(group.operators[0].operator.asked.kind, _FASTER),
+                what=_INSTEAD.get(group.operators[0].operator.asked.kind, _means(analysis).faster),
                 gain=_gain(analysis, excess_s),
             )
+
+
+def _named(placed: PlacedOperator) -> str:
+    """Return an operator's name; all fusions of XLA have one, and are named by what they fuse."""
+    call = placed.operator.call
+    return f"{call.name} ({call.inside})" if call.inside else call.name
 
 
 def _slowness(group: OperatorGroup, slow: list[PlacedOperator]) -> str:
@@ -142,7 +195,7 @@ def _precision(analysis: OperatorAnalysis) -> Iterator[Advice]:
     """Yield the advice to compute in a lower precision, where that has a higher roof."""
     machine = analysis.machine
     assert machine is not None
-    for high, low in _LOW.items():
+    for high, (low, how) in _means(analysis).lower.items():
         if not (machine.knows(high) and machine.knows(low)):
             continue
         rates = [float(machine.rate(name, cores=analysis.cores)) for name in (high, low)]
@@ -157,9 +210,15 @@ def _precision(analysis: OperatorAnalysis) -> Iterator[Advice]:
                 seen=f"{percent(share)} of a run is spent near the {high} roof, "
                 f"{format_si(rates[0], 'flop/s')}; that of {low} is "
                 f"{format_si(rates[1], 'flop/s')}",
-                what=f"compute these operators in {low} (autocast), if their results allow it",
+                what=f"compute these operators in {low} ({how}), if their results allow it",
                 gain=_gain(analysis, share * run_s(analysis) * (1 - rates[0] / rates[1])),
             )
+
+
+def _means(analysis: OperatorAnalysis) -> _Means:
+    """Return what the library of a program offers; others of the array API are as NumPy."""
+    library = analysis.profile.library.partition(" ")[0]
+    return {"PyTorch": _PYTORCH, "JAX": _JAX}.get(library, _NUMPY)
 
 
 def _is_limited_by(operator: Operator, placed: PlacedOperator, precision: str) -> bool:

@@ -82,6 +82,18 @@ def test_an_array_passed_twice_is_one_array():
     assert packed.nbytes == 32
 
 
+def test_an_array_and_its_transpose_have_one_memory():
+    """NumPy multiplies these in another way than two arrays of equal numbers."""
+    array = np.arange(6.0).reshape(2, 3)
+    packed = pack(WHAT, [array.T, array, array.copy()])
+    transposed, same, other = packed.unpack()
+
+    assert transposed.ctypes.data == same.ctypes.data
+    assert (transposed.T.tolist(), same.tolist()) == (array.tolist(), array.tolist())
+    assert not np.shares_memory(same, other)
+    assert packed.nbytes == 2 * 48
+
+
 def test_read_only_arrays_stay_so():
     """A function that writes to one fails on its copy too."""
     array = np.ones(4)

@@ -33,15 +33,18 @@ class Packed:
     structure : bytes
         Everything except the data of arrays.
     data : tuple of ndarray of uint8
-        The data of each array.
+        The data of each array; of arrays in the same memory, as one and its transpose, once.
     places : tuple of int
         Of the line in its page that each array begins in, in bytes. Copies begin at the same
         place, since arrays that all begin at one stand in each other's way.
+    order : tuple of int
+        Numbers of the data in the order in which the structure has them.
     """
 
     structure: bytes
     data: tuple[npt.NDArray[np.uint8], ...]
     places: tuple[int, ...]
+    order: tuple[int, ...]
 
     @property
     def nbytes(self) -> int:
@@ -54,11 +57,16 @@ class Packed:
         return any(array.nbytes and not array.any() for array in self.data)
 
     def unpack(self) -> tuple[Any, ...]:
-        """Return a copy of the arguments, every array allocated apart, beginning with a line."""
+        """Return a copy of the arguments, each array allocated apart, beginning with a line.
+
+        Arrays that have the same memory have so in the copy, too: what a library does can depend
+        on that.
+        """
         copies = [
             _copy(array, place=place) for array, place in zip(self.data, self.places, strict=True)
         ]
-        arguments: tuple[Any, ...] = pickle.loads(self.structure, buffers=copies)
+        buffers = [copies[number] for number in self.order]
+        arguments: tuple[Any, ...] = pickle.loads(self.structure, buffers=buffers)
         return arguments
 
 
@@ -102,9 +110,16 @@ def pack(what: str, arguments: Sequence[object]) -> Packed:
             reason=f"its arguments cannot be copied ({error})",
             remedy="pass arrays and numbers, and create everything else inside the function",
         ) from error
-    data = [np.frombuffer(buffer.raw(), dtype=np.uint8) for buffer in buffers]
-    places = (array.ctypes.data % _PAGE_BYTES // _LINE_BYTES * _LINE_BYTES for array in data)
-    return Packed(structure.getvalue(), tuple(array.copy() for array in data), tuple(places))
+    arrays = [np.frombuffer(buffer.raw(), dtype=np.uint8) for buffer in buffers]
+    memories = [(array.ctypes.data, array.nbytes) for array in arrays]
+    data = dict(zip(memories, arrays, strict=True))
+    numbers = {memory: number for number, memory in enumerate(data)}
+    return Packed(
+        structure=structure.getvalue(),
+        data=tuple(array.copy() for array in data.values()),
+        places=tuple(start % _PAGE_BYTES // _LINE_BYTES * _LINE_BYTES for start, _ in data),
+        order=tuple(numbers[memory] for memory in memories),
+    )
 
 
 def _is_dense(array: npt.NDArray[Any]) -> bool:

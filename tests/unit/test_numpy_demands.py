@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from ridgepoint.core.operators import Asked, Call, Tensor
 from ridgepoint.demands.operators import asked_of
+from ridgepoint.demands.operators.numpy.elementwise import SPECIAL
 from ridgepoint.profiling.operators.arrays.calls import Recording
 from ridgepoint.profiling.operators.arrays.seen_numpy import seen
 
@@ -251,7 +252,12 @@ def test_integers_have_no_flop():
     [
         (np.linalg.svd, "converges"),
         (lambda a: np.add(a, a, where=a > 1, out=a), "mask"),
-        (lambda a: np.interp(a[0], a[0], a[0]), "no rule"),
+        (lambda a: np.polyfit(a[0], a[0], 1), "no rule"),
+        (lambda a: np.histogram(a, "auto"), "in the data"),
+        (lambda a: np.histogram(a, weights=a), "weights"),
+        (lambda a: np.interp(a[0], a[0], a[0], period=2.0), "period"),
+        (lambda a: np.cov(a, aweights=a[0]), "weights"),
+        (lambda a: np.corrcoef(a + 1j), "complex"),
     ],
 )
 def test_what_no_rule_knows_is_unknown_and_says_why(function, why):
@@ -260,6 +266,15 @@ def test_what_no_rule_knows_is_unknown_and_says_why(function, why):
 
     assert len(found) == 1
     assert why in found[0].unknown
+
+
+def test_bytes_are_known_where_work_depends_on_convergence():
+    """A least-squares solution reads 12 and 4 numbers, and writes 3, 1, 3 and a rank."""
+    found = asked_once(np.linalg.lstsq, numbers(4, 3) ** 2, numbers(4))
+
+    assert found.work is None
+    assert found.read_bytes == (12 + 4) * 8
+    assert found.write_bytes >= (3 + 1 + 3) * 8
 
 
 def test_elements_that_are_no_numbers_are_unknown():
@@ -326,3 +341,123 @@ def test_transforms_have_the_flop_of_split_radix(function, flop):
     found = asked(function, numbers(3, 32))[-1][1]
 
     assert found.work == {"fp64": flop}
+
+
+def multiply_adds_of_one_triangle(rows: int, inner: int) -> int:
+    """Count the multiply-adds of all pairs of rows, each pair once."""
+    return sum(inner for one in range(rows) for other in range(one + 1))
+
+
+OWN_PRODUCTS = {
+    "columns": (lambda x: x.T @ x, (7, 3), 3, 7),
+    "rows": (lambda x: x @ x.T, (7, 3), 7, 3),
+    "of some rows": (lambda x: x[2:5] @ x[2:5].T, (7, 3), 3, 3),
+    "by dot": (lambda x: np.dot(x.T, x), (7, 3), 3, 7),
+    "by inner": (lambda x: np.inner(x, x), (7, 3), 7, 3),
+    "of many": (lambda x: x @ x.swapaxes(-1, -2), (2, 7, 3), 7, 3),
+}
+
+
+@pytest.mark.parametrize("name", OWN_PRODUCTS)
+def test_a_product_of_a_matrix_and_its_transpose_has_one_half(name):
+    """The other half is the same; NumPy copies it."""
+    function, shape, rows, inner = OWN_PRODUCTS[name]
+    pairs = multiply_adds_of_one_triangle(rows, inner) * (shape[0] if len(shape) == 3 else 1)
+
+    (found,) = (one for call, one in asked(function, numbers(*shape)) if one.kind != "view")
+
+    assert found.work == {"fp64": 2 * pairs}
+
+
+@pytest.mark.parametrize(
+    ("function", "dtype"),
+    [
+        (lambda x: x @ x, "f8"),
+        (lambda x: x.T @ x.copy(), "f8"),
+        (lambda x: x[1:, 1:].T @ x[:-1, :-1], "f8"),
+        (lambda x: np.inner(x, x.T), "f8"),
+        (lambda x: x.T @ x, "i8"),
+    ],
+)
+def test_other_products_of_one_memory_have_both_halves(function, dtype):
+    """Not transposed, elsewhere in memory, or of a type that BLAS does not know."""
+    *_, (call, found) = asked(function, numbers(5, 5, dtype=dtype))
+    n = call.outputs[0].shape[0]
+
+    assert list(found.work.values()) == [2 * n**3]
+
+
+def test_a_covariance_subtracts_means_and_multiplies_with_itself():
+    """Three variables of eight samples, by hand.
+
+    Means: 7 additions and a division each; 24 differences; 6 pairs of 8 products that are added to
+    8 sums; 9 results scaled. Correlations besides: 3 roots, and 9 results divided twice.
+    """
+    by_hand = 3 * (7 + 1) + 24 + 6 * 2 * 8 + 9
+    x = numbers(3, 8)
+
+    assert asked_once(np.cov, x).work == {"fp64": by_hand}
+    assert asked_once(lambda x: np.cov(x, rowvar=False), x.T).work == {"fp64": by_hand}
+    assert asked_once(np.cov, x[:2], x[2]).work == {"fp64": by_hand}
+    assert asked_once(np.corrcoef, x).work == {"fp64": by_hand + 3 + 18}
+    assert asked_once(np.cov, numbers(8)).work == {"fp64": 8 + 8 + 16 + 1}
+
+
+def test_counts_of_integers_have_flop_only_with_weights():
+    """One addition for each."""
+    counts = np.array([0, 2, 2, 5])
+
+    assert asked_once(np.bincount, counts).work == {}
+    assert asked_once(lambda i, w: np.bincount(i, weights=w), counts, numbers(4)).work == {
+        "fp64": 4
+    }
+
+
+def test_a_histogram_computes_the_bin_of_each_value_in_its_range():
+    """A difference, a quotient and a product for each; edges are products and sums."""
+    values = np.arange(10.0)
+
+    assert asked_once(lambda a: np.histogram(a, 4), values).work == {"fp64": 3 * 10 + 2 * 5}
+    within = asked_once(lambda a: np.histogram(a, 4, range=(2.0, 6.0)), values)
+    assert within.work == {"fp64": 3 * 5 + 2 * 5}
+    searched = asked_once(np.histogram, values, np.array([0.0, 1.0, 5.0]))
+    assert (searched.work, searched.write_bytes) == ({}, 2 * 8)
+
+
+def test_only_values_between_points_are_interpolated():
+    """Four of seven: one is below, one upon a point, one above all; two slopes serve all."""
+    x = np.array([-1.0, 0.5, 0.7, 1.0, 1.5, 1.6, 9.0])
+    points = np.array([0.0, 1.0, 2.0])
+
+    found = asked_once(lambda x, p: np.interp(x, p, p), x, points)
+    few = asked_once(lambda x, p: np.interp(x, p, p), x[:2], points)
+
+    assert found.work == {"fp64": 2 * 3 + 4 * 3}
+    assert few.work == {"fp64": 1 * 3 + 1 * 3}
+
+
+def test_the_logarithm_of_a_determinant_has_one_for_each_pivot():
+    """Of 3 by 3: 3 quotients, 5 multiply-adds, two additions, and three logarithms."""
+    found = asked_once(np.linalg.slogdet, numbers(3, 3) ** 2)
+
+    assert (found.work, found.functions) == ({"fp64": 3 + 2 * 5 + 2}, 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "flop"), [("erf", 0), ("gammaln", 0), ("j0", 0), ("ndtr", 0), ("expit", 2)]
+)
+def test_functions_of_scipy_are_evaluations_of_functions(name, flop):
+    """One each; that of expit is an exp, with a sum and a quotient."""
+    special = pytest.importorskip("scipy.special")
+
+    found = asked_once(getattr(special, name), numbers(12))
+
+    assert (sum(found.work.values()), found.functions) == (12 * flop, 12)
+
+
+def test_the_functions_of_scipy_that_rules_name_are_there():
+    """A misspelt name would never be used."""
+    special = pytest.importorskip("scipy.special")
+    missing = {name for name in SPECIAL if not isinstance(getattr(special, name, None), np.ufunc)}
+
+    assert missing == set()

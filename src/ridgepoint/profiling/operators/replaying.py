@@ -72,14 +72,21 @@ class Replay:
 def _of_numpy(path: str) -> Callable[..., Any]:
     """Return a function of NumPy by its name, or a method of its arrays (``getitem``).
 
+    Universal functions of SciPy have names as if they were NumPy's.
+
     Raises
     ------
     AttributeError
-        If there is neither.
+        If there is none.
     """
-    numpy: Any = importlib.import_module("numpy")
-    for owner, name in ((numpy, path), (numpy.ndarray, path), (numpy.ndarray, f"__{path}__")):
-        with contextlib.suppress(AttributeError):
+    for module, name in (
+        ("numpy", path),
+        ("numpy", f"ndarray.{path}"),
+        ("numpy", f"ndarray.__{path}__"),
+        ("scipy.special", path),
+    ):
+        with contextlib.suppress(AttributeError, ImportError):
+            owner: Any = importlib.import_module(module)
             found: Callable[..., Any] = reduce(getattr, name.split("."), owner)
             return found
     raise AttributeError(f"NumPy has no {path}")

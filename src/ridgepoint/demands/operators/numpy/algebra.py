@@ -34,12 +34,12 @@ def _matrices(value: object) -> tuple[float, int, int]:
     return array(value, "a").size / max(rows * columns, 1), rows, columns
 
 
-def _algebra(call: Call, flop: float, rule: str) -> Asked:
+def _algebra(call: Call, flop: float, rule: str, *, functions: float = 0.0) -> Asked:
     source = array(call.arguments[0], "a")
     worked_on = call.outputs[0] if call.outputs else source
     return ask(
-        call, KIND, dtype=worked_on.dtype, flop=flop, complex_flop=None, workspace_bytes=None,
-        rule=rule,
+        call, KIND, dtype=worked_on.dtype, flop=flop, complex_flop=None, functions=functions,
+        workspace_bytes=None, rule=rule,
     )  # fmt: skip
 
 
@@ -67,8 +67,15 @@ def _determinant(call: Call) -> Asked:
     return _algebra(call, count * (lower_upper(n, n) + n - 1), "LU + n - 1")
 
 
+def _logarithm_of_determinant(call: Call) -> Asked:
+    count, n, _ = _matrices(given(call, "a").a)
+    flop = count * (lower_upper(n, n) + n - 1)
+    return _algebra(call, flop, "LU + n - 1, n logarithms", functions=count * n)
+
+
 def _iterative(call: Call) -> Asked:
-    raise NoRule("its work depends on how fast an iteration converges")
+    why = "its work depends on how fast an iteration converges"
+    return ask(call, KIND, workspace_bytes=None, unknown=why)
 
 
 def _qr(call: Call) -> Asked:
@@ -128,6 +135,7 @@ RULES: Mapping[str, Rule] = {
     "linalg.solve": _solve,
     "linalg.inv": _inverse,
     "linalg.det": _determinant,
+    "linalg.slogdet": _logarithm_of_determinant,
     "linalg.qr": _qr,
     **{f"linalg.{name}": _iterative for name in _ITERATIVE},
     **{f"fft.{name}": _transform for name in _TRANSFORMS},

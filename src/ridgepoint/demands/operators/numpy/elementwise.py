@@ -6,14 +6,14 @@ from collections.abc import Mapping
 
 from ridgepoint.core.operators import Asked, Call
 from ridgepoint.demands.operators.asking import array, ask, given
-from ridgepoint.demands.operators.forms import ELEMENTWISE, Cost, power
+from ridgepoint.demands.operators.forms import ELEMENTWISE, FUNCTION, Cost, power
 from ridgepoint.demands.operators.rule import NoRule, Rule, names
 
 _SAME = names(
     "abs add asin acos atan atan2 asinh acosh atanh cbrt ceil copysign cos cosh equal exp exp2 "
     "expm1 floor fmod greater hypot isnan log log10 log1p log2 logaddexp logaddexp2 maximum "
     "minimum nan_to_num positive reciprocal remainder rint sign sin sinc sinh sqrt square tan "
-    "tanh trunc where"
+    "tanh trunc where erf erfc erfinv i0 i1 logit softplus xlogy"
 )
 _OTHERS = {
     "absolute": "abs",
@@ -38,7 +38,24 @@ _OTHERS = {
     "heaviside": "where",
     **{f"arc{name}": f"a{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
     "arctan2": "atan2",
+    "expit": "sigmoid",
+    "log_expit": "log_sigmoid",
+    "gammaln": "lgamma",
+    "psi": "digamma",
 }
+SPECIAL = names(
+    "airy bdtr bei ber besselpoly beta betainc betaincc betaincinv betaln binom boxcox boxcox1p "
+    "chdtr chdtrc cosdg cosm1 cotdg dawsn ellipe ellipeinc ellipj ellipk ellipkinc ellipkm1 "
+    "elliprc elliprd elliprf elliprg elliprj entr erfcinv erfcx erfi exp1 exp10 expi expn exprel "
+    "fdtr fdtrc fresnel gamma gammainc gammaincc gammainccinv gammaincinv gammasgn gdtr hankel1 "
+    "hankel2 huber hyp0f1 hyp1f1 hyp2f1 hyperu i0e i1e inv_boxcox inv_boxcox1p iv ive j0 j1 jv "
+    "jve k0 k0e k1 k1e kei ker kl_div kn kolmogorov kv kve log_ndtr loggamma lpmv modstruve nbdtr "
+    "ndtr ndtri ndtri_exp nrdtrimn owens_t pdtr pdtrc poch powm1 pseudo_huber rel_entr rgamma "
+    "shichi sici sindg smirnov spence stdtr stdtrit struve tandg voigt_profile wofz wright_bessel "
+    "wrightomega xlog1py y0 y1 yn yv yve"
+)
+"""Universal functions of `scipy.special`, one evaluation of a function each."""
+
 _WITHOUT_FLOP = names(
     "bitwise_and bitwise_count bitwise_invert bitwise_left_shift bitwise_not bitwise_or "
     "bitwise_right_shift bitwise_xor equal frexp gcd greater greater_equal invert isclose "
@@ -50,6 +67,7 @@ COSTS: Mapping[str, Cost] = {
     **dict.fromkeys(_WITHOUT_FLOP, ELEMENTWISE["where"]),
     **{name: ELEMENTWISE[name] for name in _SAME if name in ELEMENTWISE},
     **{name: ELEMENTWISE[ours] for name, ours in _OTHERS.items()},
+    **dict.fromkeys(SPECIAL, FUNCTION),
 }
 """Costs of one element, by NumPy's names."""
 

@@ -27,8 +27,45 @@ def _results(call: Call) -> int:
 
 
 def _matmul(call: Call) -> Asked:
-    first = given(call, "x1", "x2").x1
-    return _product(call, _results(call) * float(first.shape[-1]))
+    args = given(call, "x1", "x2")
+    if _is_own_transpose(args.x1, args.x2):
+        return _own_product(call, args.x1)
+    return _product(call, _results(call) * float(args.x1.shape[-1]))
+
+
+def _own_product(call: Call, factor: Tensor) -> Asked:
+    """Return what a matrix times its own transpose asks for: each pair of rows, once.
+
+    NumPy leaves it to BLAS's syrk, and copies the other half of the result.
+    """
+    rows, inner = factor.shape[-2:]
+    pairs = factor.size / max(rows * inner, 1) * rows * (rows + 1) / 2
+    return _product(call, pairs * inner, "n (n + 1) k, the other half being the same")
+
+
+_OF_BLAS = ("fp64", "fp32", "complex128", "complex64")
+
+
+def _is_own_transpose(one: object, other: object, *, transposed: bool = True) -> bool:
+    """Return whether a factor is another's transpose, or where that is meant, the factor itself."""
+    if not (isinstance(one, Tensor) and isinstance(other, Tensor) and len(one.shape) > 1):
+        return False
+    if not one.key or (one.key, one.start) != (other.key, other.start):
+        return False
+    if one.dtype not in _OF_BLAS or one.dtype != other.dtype or len(one.shape) != len(other.shape):
+        return False
+    step = -1 if transposed else 1
+    return all(
+        (*first[:-2], *first[-2:][::step]) == second
+        for first, second in ((one.shape, other.shape), (_strides(one), _strides(other)))
+    )
+
+
+def _strides(tensor: Tensor) -> tuple[int, ...]:
+    """Return the elements between neighbours, also of an array without gaps."""
+    if tensor.strides is not None:
+        return tensor.strides
+    return tuple(math.prod(tensor.shape[at + 1 :]) for at in range(len(tensor.shape)))
 
 
 def _dot(call: Call) -> Asked:
@@ -37,6 +74,9 @@ def _dot(call: Call) -> Asked:
         flop = MULTIPLY.flop * _results(call)
         factor = MULTIPLY.complex_flop or 0.0
         return ask(call, "elementwise", flop=flop, complex_flop=factor * flop, rule="1 n")
+    is_inner = call.name.endswith("inner")
+    if len(_shape(args.a)) == 2 and _is_own_transpose(args.a, args.b, transposed=not is_inner):
+        return _own_product(call, args.a)
     return _product(call, _results(call) * float(_shape(args.a)[-1]))
 
 

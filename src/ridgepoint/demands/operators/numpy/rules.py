@@ -11,6 +11,7 @@ from ridgepoint.demands.operators.numpy import (
     moving,
     products,
     reductions,
+    statistics,
 )
 from ridgepoint.demands.operators.rule import NoRule, Rule
 
@@ -31,6 +32,6 @@ def _of_numbers(rule: Rule) -> Rule:
 
 RULES: Mapping[str, Rule] = {
     f"numpy.{name}": _of_numbers(rule)
-    for rules in (moving, reductions, products, algebra, elementwise)
+    for rules in (moving, reductions, products, algebra, statistics, elementwise)
     for name, rule in rules.RULES.items()
 }

@@ -97,7 +97,8 @@ class Recording:
         arguments : tuple
         options : mapping of str to object
         elements : int or None
-            Number of elements that an index names, where that is not seen in the result.
+            Number of elements that an index names or a range selects, where that is not seen in
+            the result.
         """
         begun = perf_counter()
         result = function(*arguments, **options)

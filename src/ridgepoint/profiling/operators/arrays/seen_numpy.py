@@ -12,6 +12,7 @@ from ridgepoint.demands.operators.rule import names
 from ridgepoint.profiling.operators.arrays.calls import Recording
 from ridgepoint.profiling.operators.arrays.containers import exchanged
 from ridgepoint.profiling.operators.arrays.namespace import Namespace
+from ridgepoint.profiling.operators.arrays.selected import selected
 
 _METHODS = names(
     "all any argmax argmin argpartition argsort astype choose clip compress copy cumprod cumsum "
@@ -76,7 +77,9 @@ class SeenArray(np.ndarray):
                 result = super().__array_function__(func, types, arguments, dict(kwargs))
             if recording.calls > before:
                 return result
-        return _same_or_seen(recording.call(name, func, plain, named), kwargs.get("out"), recording)
+        elements = selected(name, plain, named)
+        result = recording.call(name, func, plain, named, elements=elements)
+        return _same_or_seen(result, kwargs.get("out"), recording)
 
     def __getitem__(self, key: Any) -> Any:
         """Take elements, and note it."""

@@ -50,6 +50,24 @@ def test_2_is_wrong_use_or_cannot(cli, words):
     assert "Traceback" not in err
 
 
+def test_2_is_a_library_that_the_system_does_not_load(cli, monkeypatch):
+    """As NumPy says it on a file system without permission to execute, behind lines of advice."""
+    path = "/opt/numpy/_core/_multiarray_umath.cpython-311-x86_64-linux-gnu.so"
+
+    def loading(*_, **__):
+        try:
+            raise ImportError(f"{path}: failed to map segment from shared object", path=path)
+        except ImportError as error:
+            raise ImportError("IMPORTANT:\n\nPLEASE READ THIS\n") from error
+
+    monkeypatch.setattr(list_command.command, "callback", loading)
+    status, out, err = cli("list")
+
+    assert (status, out) == (2, "")
+    assert f"cannot load a library that is needed: {path}: failed to map" in err
+    assert err.count("\n") == 1
+
+
 @pytest.mark.parametrize(
     ("error", "status"),
     [(KeyboardInterrupt(), 130), (Interrupted("cannot go on: SIGTERM asks to stop", 15), 143)],

@@ -13,7 +13,7 @@ import click
 
 from ridgepoint.cli import examples
 from ridgepoint.cli.lazy import LazyGroup
-from ridgepoint.core.errors import Interrupted, RidgepointError, reason_of, status_of
+from ridgepoint.core.errors import CannotMeasure, Interrupted, RidgepointError, reason_of, status_of
 
 COMMANDS = {
     "machine": "Measure this machine's ceilings and keep them.",
@@ -92,7 +92,7 @@ def main(argv: list[str]) -> int:
         and the number of the signal that asked to stop (130 after Ctrl-C).
     """
     try:
-        status = group.main(argv, prog_name="ridgepoint", standalone_mode=False)
+        status = _status_of_command(argv)
         sys.stdout.flush()
         return status if isinstance(status, int) else 0
     except click.ClickException as error:
@@ -122,6 +122,36 @@ def main(argv: list[str]) -> int:
         remedy = "free some space, or write elsewhere"
         _complain(f"cannot write the output: {reason_of(error)}; {remedy}")
         return 2
+
+
+def _status_of_command(argv: list[str]) -> object:
+    """Run a command, and return what it returns.
+
+    Raises
+    ------
+    CannotMeasure
+        If the system does not load a compiled module of a package that Ridgepoint needs.
+    """
+    try:
+        return group.main(argv, prog_name="ridgepoint", standalone_mode=False)
+    except ImportError as error:
+        refused = _library_refused(error)
+        if refused is None:
+            raise
+        raise CannotMeasure(
+            "cannot load a library that is needed",
+            reason=str(refused),
+            remedy="install Ridgepoint for this system, where programs may be executed",
+        ) from error
+
+
+def _library_refused(error: BaseException | None) -> ImportError | None:
+    """Return what the system said of a compiled module that it did not load, or None."""
+    while error is not None:
+        if isinstance(error, ImportError) and (error.path or "").endswith(".so"):
+            return error
+        error = error.__cause__ or error.__context__
+    return None
 
 
 def _complain(message: str) -> None:

@@ -3,13 +3,14 @@
  *
  * Valgrind up to 3.19 computes every lane of a fused multiply-add in software, by a call for
  * each. Here the lanes of one instruction are gathered into a single call, which executes the
- * hardware's instruction. Later Valgrinds, which know that CPUs have FMA
- * (VEX_HWCAPS_AMD64_FMA3), compile it into the hardware's instruction themselves.
+ * hardware's instruction. Later Valgrinds, which know that CPUs have FMA, execute an instruction
+ * of the hardware for each lane: a call is faster for vectors, and takes twice as long for scalars.
  *
- * What VEX gets wrong is put right: it negates results where the hardware negates the product
- * and the addend (zeros and NaNs then have another sign), and clears what a scalar instruction
- * leaves as it is in the lower half of its destination. Not put right: VEX has then forgotten what
- * a vector instruction of this kind wrote there, if both are in the same block.
+ * What VEX gets wrong, up to 3.27 at least, is put right: it negates results where the hardware
+ * negates the product and the addend (zeros and NaNs then have another sign), takes another NaN
+ * where several operands are NaNs, and up to 3.19 clears what a scalar instruction leaves as it
+ * is in the lower half of its destination. Not put right: VEX has then forgotten what a vector
+ * instruction of this kind wrote there, if both are in the same block.
  */
 #include "fma.h"
 

@@ -6,8 +6,8 @@
 #include "pub_tool_basics.h"
 #include "pub_tool_tooliface.h"
 
-/* Whether there are any: why not is said in fma.c. */
-#if defined(HARDWARE_FMA) && !defined(VEX_HWCAPS_AMD64_FMA3)
+/* Whether there are any. */
+#ifdef HARDWARE_FMA
 #define FMA_BY_CALLS
 #endif
 

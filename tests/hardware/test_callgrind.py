@@ -318,6 +318,7 @@ def test_a_program_that_cannot_be_is_refused_before_it_runs(count, tmp_path_fact
 def test_valgrind_that_is_missing_is_said(monkeypatch):
     """Without valgrind in PATH the meter says what to install."""
     monkeypatch.setenv("PATH", "/nonexistent")
+    monkeypatch.setenv("RIDGEPOINT_VALGRIND", "system")
 
     unavailable = CallgrindMeter().why_unavailable()
     assert unavailable is not None
@@ -330,6 +331,7 @@ def test_a_valgrind_that_does_not_start_is_said(monkeypatch, tmp_path):
     broken.write_text("#!/bin/sh\nexit 3\n")
     broken.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("RIDGEPOINT_VALGRIND", "system")
 
     unavailable = CallgrindMeter().why_unavailable()
     assert unavailable is not None

@@ -156,7 +156,7 @@ def test_package_that_is_asked_for_and_not_there_is_named(own, source, monkeypat
     no_package(monkeypatch)
     monkeypatch.setenv("RIDGEPOINT_VALGRIND", "engine")
 
-    assert "ridgepoint-engine is not installed; run: pip install ridgepoint-engine" in refusal()
+    assert "ridgepoint-engine is not installed; run: pip install 'ridgepoint[engine]'" in refusal()
 
 
 def test_without_both_the_remedy_names_both(own, source, monkeypatch):
@@ -165,10 +165,10 @@ def test_without_both_the_remedy_names_both(own, source, monkeypatch):
     said = refusal(source=source)
 
     assert "valgrind is not in PATH" in said
-    assert "install the package 'valgrind', or run: pip install ridgepoint-engine" in said
+    assert "install the package 'valgrind', or run: pip install 'ridgepoint[engine]'" in said
     lack = CallgrindMeter().why_unavailable()
     assert lack is not None
-    assert lack.remedy.endswith("pip install ridgepoint-engine")
+    assert lack.remedy.endswith("pip install 'ridgepoint[engine]'")
 
 
 def test_package_for_another_source_gives_way(package, own, source, compiles):

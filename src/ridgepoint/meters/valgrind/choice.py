@@ -15,7 +15,10 @@ SYSTEM, PACKAGE = "system", "engine"
 DISTRIBUTION = "ridgepoint-engine"
 """Name under which pip knows the package."""
 
-INSTALL = f"install the package 'valgrind', or run: pip install {DISTRIBUTION}"
+INSTALL_PACKAGE = "pip install 'ridgepoint[engine]'"
+"""Installs the package, in the version that fits."""
+
+INSTALL = f"install the package 'valgrind', or run: {INSTALL_PACKAGE}"
 """What to do where there is no Valgrind."""
 
 

@@ -14,7 +14,7 @@ from ridgepoint.core.caution import Caution
 from ridgepoint.core.errors import MeterUnavailable, reason_of
 from ridgepoint.host.process import ask
 from ridgepoint.meters.building import built, check_machine, digest
-from ridgepoint.meters.valgrind.choice import DISTRIBUTION, VARIABLE
+from ridgepoint.meters.valgrind.choice import DISTRIBUTION, INSTALL_PACKAGE, VARIABLE
 
 PLATFORM = "amd64-linux"
 """Valgrind's name of the only platform that is counted on."""
@@ -113,7 +113,7 @@ def installed(what: str) -> Package:
         raise MeterUnavailable(
             what,
             reason=f"{DISTRIBUTION} is not installed",
-            remedy=f"run: pip install {DISTRIBUTION}; or unset {VARIABLE}",
+            remedy=f"run: {INSTALL_PACKAGE}; or unset {VARIABLE}",
         )
     try:
         module = importlib.import_module(MODULE)

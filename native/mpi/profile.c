@@ -4,8 +4,10 @@
  * RIDGEPOINT_MPI_FOLDER names the folder; without it nothing is recorded. Each thread has counts
  * of its own, so that threads which call MPI at once do not wait for each other here.
  */
+#define _GNU_SOURCE /* RTLD_DEFAULT */
 #include "profile.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -14,7 +16,17 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifdef __GLIBC__
+/* For the marks, which use it: glibc has it since 2.18, and a wheel is also for 2.17. */
+static int at_thread_end(void (*end)(void *), void *argument, void *library) {
+    int (*known)(void (*)(void *), void *, void *);
+    *(void **)&known = dlsym(RTLD_DEFAULT, "__cxa_thread_atexit_impl");
+    return known ? known(end, argument, library) : -1;
+}
+#define __cxa_thread_atexit_impl at_thread_end
+#endif
 #include "ridgepoint.h"
+#undef __cxa_thread_atexit_impl
 
 typedef struct {
     uint64_t messages, bytes;

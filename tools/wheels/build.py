@@ -21,6 +21,9 @@ def main() -> None:
     if len(sys.argv) > 2:
         sys.exit("usage: python tools/wheels/build.py [FOLDER]")
     folder = Path(*(sys.argv[1:] or ["dist"])).absolute()
+    for kind in ("*.whl", "*.tar.gz"):  # each commit has a version of its own
+        for old in folder.glob(f"ridgepoint{kind}"):
+            old.unlink()
     make = ("-m", "hatchling", "build", "-d", folder, "-t")
     _run(*make, "sdist", "-t", "wheel", within=ROOT)
     if (ENGINE / "pyproject.toml").exists():

@@ -145,3 +145,11 @@ def test_a_compiler_that_fails_is_no_obstacle(install, tmp_path):
     (tmp_path / "opt/bin/mpicc").chmod(0o755)
 
     assert preloaded(tmp_path / "opt/bin") == ("openmpi", str(own))
+
+
+def test_a_path_that_cannot_be_preloaded_is_named(install, tmp_path):
+    """The loader would take it for two."""
+    install(tmp_path / "my mpi/lib", "openmpi 5")
+
+    with pytest.raises(MeterUnavailable, match=r"blanks and colons .*my mpi/lib/libmpi.so.40"):
+        profiling.preloaded(tmp_path / "my mpi/bin")

@@ -166,6 +166,12 @@ def shipped_library(beside: Path | None, *, cache: Path | None = None) -> tuple[
         If none is shipped, or it is not known which MPI there is.
     """
     family, own = _mpi(beside)
+    if any(character in str(own) for character in " :"):
+        raise MeterUnavailable(
+            f"cannot use {_WHAT}",
+            reason=f"blanks and colons separate preloaded libraries; {str(own)!r} has some",
+            remedy="install MPI in a folder without blanks and colons",
+        )
     recipe = Recipe(family)
     folder, _ = built(recipe, shipped=recipe.shipped_key, cache=cache)
     return folder / LIBRARY, own

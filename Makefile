@@ -56,7 +56,7 @@ site: $(INSTALLED)
 # The wheels for x86-64 Linux, with all that is otherwise compiled at first use: needs gcc.
 wheels: $(INSTALLED)
 	$(BIN)/pip install --quiet --disable-pip-version-check -r tools/wheels/requirements.txt
-	$(BIN)/python tools/wheels/build.py $(DIST)
+	$(BIN)/python tools/wheels/build_wheels.py $(DIST)
 
 $(INSTALLED): pyproject.toml tools/bootstrap.sh
 	tools/bootstrap.sh $(VENV)

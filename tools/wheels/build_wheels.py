@@ -1,4 +1,4 @@
-"""Build the wheels for x86-64 Linux: ``python tools/wheels/build.py [FOLDER]``; else ``dist``.
+"""Build the wheels for x86-64 Linux: ``python tools/wheels/build_wheels.py [FOLDER]``, else dist.
 
 Beside them is the source distribution, from which other platforms build a wheel. The same
 commit and the same tools give the same bytes, wherever they are built.
@@ -19,7 +19,7 @@ ENGINE = ROOT / "engine"
 def main() -> None:
     """Build into the folder that the command line names, and check what was built."""
     if len(sys.argv) > 2:
-        sys.exit("usage: python tools/wheels/build.py [FOLDER]")
+        sys.exit("usage: python tools/wheels/build_wheels.py [FOLDER]")
     folder = Path(*(sys.argv[1:] or ["dist"])).absolute()
     for kind in ("*.whl", "*.tar.gz"):  # each commit has a version of its own
         for old in folder.glob(f"ridgepoint{kind}"):
@@ -44,7 +44,7 @@ def _run(*arguments: str | Path, within: Path) -> None:
     }
     done = subprocess.run([sys.executable, *arguments], cwd=within, env=variables, check=False)
     if done.returncode:
-        sys.exit(f"build.py: {' '.join(map(str, arguments))} ended with {done.returncode}")
+        sys.exit(f"build_wheels.py: {' '.join(map(str, arguments))} ended with {done.returncode}")
 
 
 def _commit_time() -> str:

@@ -358,6 +358,14 @@ def test_an_operand_that_is_used_twice_is_read_once():
         ("jit(f)/head/cond/branch_2_fun/dot_general", "head", False),
         ("jit(f)/body/cond/dot_general", "body.cond", False),
         ("jit(f)/checkpoint/rematted_computation/mlp/dot_general", "mlp", False),
+        ("jit(f)/jvp(mlp)/...qd,...kd->...qk/dot_general", "mlp", False),
+        ("jit(f)/transpose(jvp(Mlp))/jvp(Mlp)/checkpoint/Dense_0/mul", "Mlp.Dense_0", True),
+        (
+            "jit(f)/transpose(jvp(a))/b/jvp(a)/b/checkpoint/rematted_computation/c/mul",
+            "a.b.c",
+            True,
+        ),
+        ("jit(f)/transpose(jvp(Mlp))/jvp(Mlp)/remat2", "Mlp", True),
         ("jit(f)/f(x)/mul", "f(x)", False),
         ("jit(f)/odd(name/mul", "odd(name", False),
         ("jit(f)/layer/transpose", "layer", False),
@@ -370,6 +378,17 @@ def test_scopes_are_modules_and_transposes_are_the_backward_pass(name, module, i
     scope = scope_named(name)
 
     assert (scope.module, scope.is_backward) == (module, is_backward)
+
+
+def test_names_are_read_as_xla_escapes_them():
+    """As in C: quotes, and letters beyond ASCII by their bytes, in octal numbers or as they are."""
+    module = one_line(
+        r"""%a = f32[] add(%x, %x), metadata={op_name="it\'s \"a\"/\303\251t\303\251/é/add"}""",
+        "%x = f32[] parameter(0)",
+    )
+    (step,) = steps_of(module)
+
+    assert common_scope(scopes_of(step, module)).path == ('it\'s "a"', "été", "é")
 
 
 def scopes_in(name: str) -> dict[str, dict[str, float]]:

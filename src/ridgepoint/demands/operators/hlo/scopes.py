@@ -6,7 +6,6 @@ with its own transformations among them: ``jit(step)/transpose(jvp(Mlp))/Dense_0
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -27,6 +26,12 @@ _INTERNAL = names(
     "custom_vjp_call custom_vjp_call_jaxpr pjit shard_map"
 )
 """Names that JAX puts around what it lowers; as a module of a user they would be no help."""
+
+_AGAIN = ("checkpoint", "remat", "remat2")
+"""Names of what `jax.checkpoint` computes again."""
+
+_EINSUM = "->"
+"""Is in the scopes that `jax.numpy.einsum` names after its equations."""
 
 _PARTS = {"while": re.compile(r"cond|body|body_pred"), "cond": re.compile(r"branch_\d+_fun")}
 """Names that JAX puts below its loops and branches, which users give modules, too."""
@@ -61,8 +66,16 @@ def scope_named(name: str) -> Scope:
     >>> scope_named("jit(step)/transpose(jvp(Mlp))/Dense_0/dot_general")
     Scope(path=('Mlp', 'Dense_0'), is_backward=True)
     """
-    around = [scope for part in _parts(name)[:-1] for scope in _bare(part)]
-    return Scope(tuple(_given(around)), re.search(r"(?:^|[/(])transpose\(", name) is not None)
+    is_backward = re.search(r"(?:^|[/(])transpose\(", name) is not None
+    *parts, operation = _parts(name)
+    around = [scope for part in parts for scope in _bare(part)]
+    path: list[str] = []
+    for at, scope in enumerate((*around, operation)):
+        if scope in _AGAIN and is_backward:
+            path = _once(path)
+        if at < len(around) and not _is_internal(around, at):
+            path.append(scope)
+    return Scope(tuple(path), is_backward)
 
 
 def scopes_of(step: Step, module: Module) -> dict[Scope, float]:
@@ -135,8 +148,14 @@ def fused_modules(scopes: Mapping[Scope, float]) -> tuple[str, ...]:
 def _own(instruction: Instruction) -> Scope | None:
     """Return the scope by an instruction's own name; None: it has none."""
     metadata = instruction.attributes.get("metadata", "")
-    found = re.search(r'op_name=("(?:[^"\\]|\\.)*")', metadata)
-    return None if found is None else scope_named(str(json.loads(found[1])))
+    found = re.search(r'op_name="((?:[^"\\]|\\.)*)"', metadata)
+    return None if found is None else scope_named(_unescaped(found[1]))
+
+
+def _unescaped(text: str) -> str:
+    """Return a text that XLA escaped as in C: quotes, line ends, and bytes by octal numbers."""
+    plain = text.encode().decode("unicode_escape", errors="replace")
+    return plain.encode("latin-1", errors="replace").decode(errors="replace")
 
 
 def _leaves(
@@ -189,12 +208,23 @@ def _bare(part: str) -> list[str]:
     return [scope for scope in part.split("/") if scope]
 
 
-def _given(scopes: list[str]) -> Iterator[str]:
-    """Yield the scopes that a program gave, without those of JAX's loops and branches."""
-    for at, scope in enumerate(scopes):
-        before = scopes[at - 1] if at else ""
-        after = scopes[at + 1] if at + 1 < len(scopes) else ""
-        is_part = before in _PARTS and _PARTS[before].fullmatch(scope)
-        is_branch = scope == "cond" and _PARTS["cond"].fullmatch(after)
-        if not (scope in _INTERNAL or is_part or is_branch):
-            yield scope
+def _once(path: list[str]) -> list[str]:
+    """Return a path that is there twice once.
+
+    Before what `jax.checkpoint` computes again in the backward pass, JAX names the scopes of that
+    pass and those of the forward pass: ``transpose(jvp(Mlp))/jvp(Mlp)/checkpoint/Dense_0/mul``.
+    """
+    half = len(path) // 2
+    return path[:half] if path[:half] == path[half:] else path
+
+
+def _is_internal(scopes: list[str], at: int) -> bool:
+    """Return whether a scope is of JAX's loops, branches or `einsum`, and not of a program."""
+    scope, before, after = (
+        scopes[at],
+        scopes[at - 1] if at else "",
+        "".join(scopes[at + 1 : at + 2]),
+    )
+    is_part = before in _PARTS and _PARTS[before].fullmatch(scope) is not None
+    is_branch = scope == "cond" and _PARTS["cond"].fullmatch(after) is not None
+    return scope in _INTERNAL or is_part or is_branch or _EINSUM in scope

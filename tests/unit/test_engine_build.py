@@ -223,6 +223,7 @@ def test_name_begins_with_the_version(prefix, source):
         ("$ cc\nld: x.o: undefined reference to `f'\ncollect2: error: 1\n", "ld: x.o: undefined"),
         ("$ cc\n\nKilled\n", "Killed"),
         ("$ cc\n", "it printed nothing"),
+        ("-----\nThe wrapper was unable to find the compiler\n-----\n", "The wrapper was unable"),
     ],
 )
 def test_first_complaint_is_the_telling_line(tmp_path, log, line):

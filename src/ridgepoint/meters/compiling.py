@@ -17,7 +17,7 @@ from ridgepoint.host.process import has_ended, in_session
 
 _COMPILE_LIMIT_S, _LINK_LIMIT_S = 120.0, 60.0
 _COMPILERS = ("cc", "gcc", "clang")
-_SIGNS = ("error", "undefined reference", "cannot find")
+_SIGNS = ("error", "undefined reference", "cannot find", "unable to find")
 
 
 class BuildFailed(Exception):
@@ -175,6 +175,12 @@ def compile_and_link(
 def first_complaint(log: Path) -> str:
     """Return the line of a log that says what went wrong, or the first that says anything."""
     text = log.read_text(errors="replace") if log.exists() else ""
-    lines = [line.strip() for line in text.splitlines() if line.strip() and line[:2] != "$ "]
+    return complaint_in(text) or "it printed nothing"
+
+
+def complaint_in(text: str) -> str | None:
+    """Return the line that says what went wrong, or the first that says anything; None: none."""
+    lines = [line.strip() for line in text.splitlines() if line[:2] != "$ "]
+    lines = [line for line in lines if any(map(str.isalnum, line))]  # wrappers of MPI draw rules
     telling = (line for line in lines if any(sign in line.lower() for sign in _SIGNS))
-    return next(telling, lines[0] if lines else "it printed nothing")
+    return next(telling, lines[0] if lines else None)

@@ -18,6 +18,7 @@ from ridgepoint.core.errors import CannotMeasure, reason_of
 from ridgepoint.host import System
 from ridgepoint.host.process import Answer, ask
 from ridgepoint.meters.building import CACHE_VARIABLE, cache_folder, header_folder
+from ridgepoint.meters.compiling import complaint_in
 from ridgepoint.suites.datacenter.programs import (
     MPI_PROGRAMS,
     VARIANTS,
@@ -222,11 +223,10 @@ def _building(program: Path) -> Iterator[Path]:
 
 
 def _complaint(answer: Answer, program: str) -> str | None:
-    """Return the first error that a compiler reported; None: it reported none."""
-    errors = [line.strip() for line in answer.complaints.splitlines() if "error" in line]
-    if errors:
-        return errors[0]
-    return f"{program} ended with {answer.status}" if answer.status else None
+    """Return what a compiler that failed reported; None: it did not fail."""
+    if not answer.status:
+        return None
+    return complaint_in(answer.complaints) or f"{program} ended with {answer.status}"
 
 
 def _run(command: Sequence[str], *, temporary: Path | None = None) -> Answer:

@@ -293,3 +293,12 @@ def running(marker):
         if process.info["status"] != psutil.STATUS_ZOMBIE:
             found += [process] if ["sleep", marker] == process.info["cmdline"] else []
     return found
+
+
+def test_without_proc_the_reason_is_said(monkeypatch):
+    """As in a bare chroot: psutil would say that this very process is not there."""
+    exists = os.path.exists
+    monkeypatch.setattr(os.path, "exists", lambda path: "/proc/" not in path and exists(path))
+
+    with own_standard_input() as stdin, pytest.raises(CannotStart, match="/proc is not mounted"):
+        run(("/bin/true",), stdin=stdin, output="own")

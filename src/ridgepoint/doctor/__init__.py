@@ -24,7 +24,7 @@ from ridgepoint.core.units import format_size, format_size_roughly
 from ridgepoint.doctor import processor
 from ridgepoint.doctor.finding import Finding
 from ridgepoint.host import System, usable_cpus
-from ridgepoint.kept.archive import Archive, default_path
+from ridgepoint.kept.archive import Archive
 from ridgepoint.meters import Unavailable, sampling
 from ridgepoint.meters.callgrind import CallgrindMeter
 from ridgepoint.meters.compiling import compiler
@@ -58,7 +58,7 @@ def examine(archive_path: Path | None = None) -> tuple[Finding, ...]:
         _kernels(system),
         processor.processor(system),
         processor.theory(system),
-        _caches(system, archive_path or default_path()),
+        _caches(system, archive_path),
         _huge_pages(),
         _engine(),
         _native(),
@@ -69,7 +69,7 @@ def examine(archive_path: Path | None = None) -> tuple[Finding, ...]:
         _gpu(),
         _compiler(),
         _temporary_folder(),
-        _archive(archive_path or default_path()),
+        _archive(archive_path),
     )
 
 
@@ -101,7 +101,7 @@ def _kernels(system: System) -> Finding:
     return Finding(what=what, works=True, detail="LLVM compiles the kernels for exactly this CPU")
 
 
-def _caches(system: System, archive_path: Path) -> Finding:
+def _caches(system: System, archive_path: Path | None) -> Finding:
     """Set what the system says of the caches beside what was measured when the machine was kept."""
     what = "caches"
     stated = ", ".join(
@@ -134,7 +134,7 @@ def _caches(system: System, archive_path: Path) -> Finding:
     )
 
 
-def _kept(archive_path: Path) -> Machine | None:
+def _kept(archive_path: Path | None) -> Machine | None:
     """Return this host's machine that was kept last; None: there is none that can be read."""
     try:
         with Archive(archive_path) as archive:
@@ -342,14 +342,15 @@ def _temporary_folder() -> Finding:
     return Finding(what=what, works=True, detail=f"{folder}, {free / 1e9:.1f} GB free")
 
 
-def _archive(path: Path) -> Finding:
+def _archive(path: Path | None) -> Finding:
     what, cost = "archive", "no results are kept, and the machine is measured again each time"
     try:
         with Archive(path) as archive:
             kept = archive.count()
             archive.require_writable()
+            place = archive.path
     except ArchiveRefused as refusal:
         return Finding(
             what=what, works=False, detail=refusal.reason, remedy=refusal.remedy, cost=cost
         )
-    return Finding(what=what, works=True, detail=f"{path}: {kept} records")
+    return Finding(what=what, works=True, detail=f"{place}: {kept} records")

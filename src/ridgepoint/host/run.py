@@ -139,10 +139,16 @@ def run(
     Raises
     ------
     CannotStart
-        If the system refuses to execute it.
+        If the system refuses to execute it, or shows no processes.
     TimedOut
         If it ran longer than `timeout_s`; it and its descendants are ended first.
     """
+    if not os.path.exists("/proc/self/stat"):
+        raise CannotStart(
+            f"cannot run {command[0]!r}",
+            reason="/proc is not mounted, where the system tells of processes",
+            remedy="mount it: mount -t proc proc /proc",
+        )
     watch = watchdog()
     with adopting_orphans(), contextlib.ExitStack() as stack:
         strangers = {child.pid for child in psutil.Process().children()}

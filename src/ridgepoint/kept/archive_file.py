@@ -159,11 +159,24 @@ def require_writable(path: Path) -> None:
 
 
 def default_path() -> Path:
-    """Return where the archive is: ``RIDGEPOINT_ARCHIVE``, or the user's data directory."""
+    """Return where the archive is: ``RIDGEPOINT_ARCHIVE``, or the user's data directory.
+
+    Raises
+    ------
+    ArchiveRefused
+        If the user has no home directory, as a container's may.
+    """
     chosen = os.environ.get("RIDGEPOINT_ARCHIVE")
     if chosen:
         return Path(chosen)
-    return Path(platformdirs.user_data_dir("ridgepoint")) / "archive.sqlite3"
+    try:
+        return Path(platformdirs.user_data_dir("ridgepoint")) / "archive.sqlite3"
+    except RuntimeError as error:
+        raise ArchiveRefused(
+            "cannot use an archive",
+            reason="there is no home directory to keep it in",
+            remedy="name a file in RIDGEPOINT_ARCHIVE, or set HOME",
+        ) from error
 
 
 def is_there(path: Path) -> bool:

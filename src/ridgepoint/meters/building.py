@@ -111,7 +111,10 @@ def cache_folder(part: str, cache: Path | None = None) -> Path:
     if cache is None and chosen:
         cache = Path(chosen)
     if cache is None:
-        cache = platformdirs.user_cache_path("ridgepoint")
+        try:
+            cache = platformdirs.user_cache_path("ridgepoint")
+        except RuntimeError as error:
+            raise FileNotFoundError(errno.ENOENT, "there is no home directory") from error
         # A service's home may be /nonexistent, which root must not make; and without a user
         # of this number "~" remains what it is.
         home = cache.parent.parent

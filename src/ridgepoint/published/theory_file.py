@@ -174,7 +174,10 @@ def user_folder() -> Path:
     """
     chosen = os.environ.get(FOLDER_VARIABLE)
     if not chosen:
-        return platformdirs.user_config_path("ridgepoint") / "microarchitectures"
+        try:
+            return platformdirs.user_config_path("ridgepoint") / "microarchitectures"
+        except RuntimeError:  # there is no home directory: named for what is said, not found
+            return Path("~/.config/ridgepoint/microarchitectures")
     if not os.path.isdir(chosen):
         raise InvalidDocument(
             f"cannot find microarchitectures in {chosen!r}",

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import inspect
 import json
 import os
 import shlex
@@ -25,6 +26,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ridgepoint.core.errors import MeterUnavailable
 from ridgepoint.meters.building import digest, source_folder
 from ridgepoint.meters.compiling import BuildFailed, compiler
 from ridgepoint.meters.engine.installation import installation
@@ -100,13 +102,23 @@ _DEFINES = (
 )
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Build, and fill ``engine/``."""
+def main(arguments: Sequence[str]) -> str | None:
+    """Build, and fill ``engine/``; what fails is said in one line, below what it said itself."""
     parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
     parser.add_argument("--sources", type=Path, help="folder of the source packages' files")
     files = parser.parse_args(arguments).sources
     os.environ.update(LC_ALL="C", TZ="UTC")
-    folder = _built(files)
+    try:
+        _fill(_built(files))
+    except subprocess.CalledProcessError as error:
+        return f"valgrind.py: {shlex.join(map(str, error.cmd))} ended with {error.returncode}"
+    except (OSError, MeterUnavailable) as error:
+        return f"valgrind.py: {error}"
+    return None
+
+
+def _fill(folder: Path) -> None:
+    """Put all that belongs into the package there, from the folder of what was built."""
     for place in (PROGRAMS, LICENCES):
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir(parents=True)
@@ -124,7 +136,6 @@ def main(arguments: Sequence[str]) -> int:
         path.chmod(0o755)
     _copy_licences(folder)
     _write_facts()
-    return 0
 
 
 # ---- source packages ----
@@ -146,10 +157,13 @@ def _files_of(source: Source, files: Path | None) -> list[Path]:
 
 def _download(source: Source, folder: Path) -> None:
     """Let apt download a source package, without a change to its own lists."""
+    by_hand = f"put {', '.join(source.files)} into a folder, and name it: --sources FOLDER"
+    if shutil.which("apt-get") is None:
+        sys.exit(f"valgrind.py: there is no apt to download {source.name}; {by_hand}")
     said = _output_of("apt-get", "indextargets", "--format", "$(REPO_URI)", "Created-By: Packages")
     mirrors = [uri for uri in said.split() if "security" not in uri]
     if not mirrors:
-        sys.exit(f"valgrind.py: apt knows no mirror that has {', '.join(source.files)}; --sources")
+        sys.exit(f"valgrind.py: apt knows no mirror: run apt-get update; or {by_hand}")
     with tempfile.TemporaryDirectory() as name:
         own = Path(name)
         for needed in ("lists/partial", "cache/archives/partial"):
@@ -165,8 +179,12 @@ def _download(source: Source, folder: Path) -> None:
             "APT::Sandbox::User": "",  # it writes into our folder
         }
         apt = ("apt-get", *(f"-o{name}={value}" for name, value in settings.items()))
-        _run(*apt, "update")
-        _run(*apt, "source", "--download-only", f"{source.name}={source.revision}", folder=folder)
+        wanted = f"{source.name}={source.revision}"
+        try:
+            _run(*apt, "update")
+            _run(*apt, "source", "--download-only", wanted, folder=folder)
+        except subprocess.CalledProcessError:
+            sys.exit(f"valgrind.py: {mirrors[0]} does not give {wanted}; {by_hand}")
 
 
 def _unpack(archive: Path, folder: Path, *, top: bool) -> None:
@@ -186,7 +204,10 @@ def _unpack(archive: Path, folder: Path, *, top: bool) -> None:
 def _built(files: Path | None) -> Path:
     """Return the folder of what was built of others' sources, building it if it is not there."""
     cc = compiler("Valgrind")
-    key = digest((*cc, _output_of(*cc, "--version")), [Path(__file__)])
+    steps = (_unpack, _build_valgrind, _build_launcher)
+    how = (inspect.getsource(step) for step in steps)
+    stated = (str(VALGRIND), str(MUSL), *_CONFIGURE, *_PARTS, *_LAUNCHER, *_DEFINES, *how)
+    key = digest((*stated, *cc, _output_of(*cc, "--version")), ())
     folder = BUILD / f"valgrind-{VALGRIND.version}-{key}"
     done = folder / "done"
     if not done.exists():

@@ -53,7 +53,7 @@ def test_operators_that_take_longer_than_a_plain_run_are_said():
     """Here since the function waits only if its arrays are of a class of their own."""
 
     def function(a):
-        return np.vectorize(lambda one: time.sleep(0.002 * (type(a) is not np.ndarray)) or one)(a)
+        return np.vectorize(lambda one: time.sleep(0.02 * (type(a) is not np.ndarray)) or one)(a)
 
     profile = operators(function, numbers(3), repetitions=2)
 

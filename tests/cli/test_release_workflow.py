@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -117,6 +118,17 @@ def test_a_folder_without_the_two_wheels_is_not_tried(tmp_path, wheels, said):
 
     assert done.returncode == 1
     assert done.stderr == f"smoke: {said}{tmp_path}\n"
+
+
+@pytest.mark.slow
+def test_a_second_build_makes_the_wheels_in_dist():
+    """All of it, Valgrind too: it takes minutes."""
+    if len(list((ROOT / "dist").glob("ridgepoint*.whl"))) != 2:
+        pytest.skip("there are no wheels: make wheels")
+    script = ROOT / "tools" / "wheels" / "reproduce.py"
+    done = subprocess.run([sys.executable, script, ROOT / "dist"], capture_output=True, text=True)
+
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.slow

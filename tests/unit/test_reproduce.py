@@ -15,6 +15,12 @@ def pair(tmp_path, **settings):
     return list(reproduce.differences(*folders))
 
 
+def test_what_builds_again_is_what_builds():
+    """As the Makefile calls it."""
+    assert (reproduce.ROOT / reproduce.BUILDER).is_file()
+    assert f"$(BIN)/python {reproduce.BUILDER} $(DIST)" in (reproduce.ROOT / "Makefile").read_text()
+
+
 def test_the_same_bytes_are_no_difference(tmp_path):
     """Wherever they lie."""
     assert pair(tmp_path) == []

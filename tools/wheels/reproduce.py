@@ -17,6 +17,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 
+BUILDER = "tools/wheels/build_wheels.py"
+
 
 def differences(first: Path, second: Path) -> Iterator[str]:
     """Yield what is not the same in two folders of wheels.
@@ -78,7 +80,7 @@ def build_elsewhere(scratch: Path) -> Path:
     """
     if _git("status", "--porcelain", "--untracked-files=no"):
         raise OSError("there are changes that are not committed: commit them, and build again")
-    clone, wheels, home = (scratch / name for name in ("another place/clone", "wheels", "home"))
+    clone, wheels, home = (scratch / name for name in ("of-another-length/clone", "wheels", "home"))
     home.mkdir()
     clone.parent.mkdir()
     _git("clone", "--quiet", "--no-checkout", ROOT, clone)
@@ -92,7 +94,7 @@ def build_elsewhere(scratch: Path) -> Path:
     }
     environment.pop("XDG_CACHE_HOME", None)
     done = subprocess.run(
-        [sys.executable, clone / "tools" / "wheels" / "build.py", wheels],
+        [sys.executable, clone / BUILDER, wheels],
         cwd=clone,
         env=environment,
         umask=0o077,

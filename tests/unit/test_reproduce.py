@@ -40,6 +40,17 @@ def test_content_permissions_and_times_are_told_apart(tmp_path):
     assert pair(tmp_path, without=[FILE])[0] == f"{wheel}: only one has {FILE}"
 
 
+def test_sdists_are_compared_too(tmp_path):
+    """As a whole."""
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "tool-1.0.tar.gz").write_text(name)
+
+    assert list(reproduce.differences(tmp_path / "first", tmp_path / "second")) == [
+        "tool-1.0.tar.gz: it has other bytes"
+    ]
+
+
 def test_a_wheel_that_only_one_build_made(tmp_path):
     """For another platform, or of another version."""
     (tmp_path / "first").mkdir()

@@ -21,20 +21,25 @@ BUILDER = "tools/wheels/build_wheels.py"
 
 
 def differences(first: Path, second: Path) -> Iterator[str]:
-    """Yield what is not the same in two folders of wheels.
+    """Yield what is not the same in two folders of wheels and sdists.
 
     Parameters
     ----------
     first, second : Path
         Folders.
     """
-    files = [{path.name: path for path in folder.glob("*.whl")} for folder in (first, second)]
+    files = [
+        {path.name: path for kind in ("*.whl", "*.tar.gz") for path in folder.glob(kind)}
+        for folder in (first, second)
+    ]
     for name in sorted(files[0].keys() ^ files[1].keys()):
         yield f"{name}: only the {'first' if name in files[0] else 'second'} build made it"
     for name in sorted(files[0].keys() & files[1].keys()):
         pair = files[0][name], files[1][name]
         if pair[0].read_bytes() != pair[1].read_bytes():
-            yield from (f"{name}: {each}" for each in _differences(*pair))
+            wheel = name.endswith(".whl")
+            found = _differences(*pair) if wheel else ["it has other bytes"]
+            yield from (f"{name}: {each}" for each in found)
 
 
 def _differences(first: Path, second: Path) -> Iterator[str]:

@@ -64,6 +64,13 @@ def test_mirror_without_the_version_is_named(tmp_path, monkeypatch, targets, rea
     assert "--sources FOLDER" in said
 
 
+def test_checkout_whose_path_has_blanks_is_refused(tmp_path, monkeypatch):
+    """Before make stops at the first of them."""
+    monkeypatch.setattr(building, "BUILD", tmp_path / "my work" / "build")
+
+    assert "in no path with blanks" in refusal(building._built, None)
+
+
 def test_failed_step_is_one_line(monkeypatch):
     """Not a traceback: what failed has printed its own complaint."""
     for name in ("LC_ALL", "TZ"):

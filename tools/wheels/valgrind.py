@@ -203,6 +203,8 @@ def _unpack(archive: Path, folder: Path, *, top: bool) -> None:
 
 def _built(files: Path | None) -> Path:
     """Return the folder of what was built of others' sources, building it if it is not there."""
+    if any(letter.isspace() for letter in str(BUILD)):
+        sys.exit(f"valgrind.py: make builds Valgrind in no path with blanks; move {ROOT}")
     cc = compiler("Valgrind")
     steps = (_unpack, _build_valgrind, _build_launcher)
     how = (inspect.getsource(step) for step in steps)

@@ -4,7 +4,7 @@
 
 DIST is the folder of our wheels, as `make wheels` fills it. What they depend on is downloaded
 once. Each round (3) makes a virtual environment with this Python, installs into it from a folder,
-without a network and without pip's cache, and runs a program (`gzip` of this Python) with an empty
+without a network and without pip's cache, and runs a program (`gzip` of a wheel) with an empty
 cache and an empty archive, so that the first run also measures the machine; the second run has
 both. The table, in Markdown, has the median and the range of each time, then sizes.
 """
@@ -28,10 +28,13 @@ ROUNDS = 3
 def timed(command: Sequence[str | Path], environment: dict[str, str]) -> float:
     """Return what a command takes, s; it has to succeed."""
     before = time.perf_counter()
-    subprocess.run(
-        command, env=environment, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+    done = subprocess.run(
+        command, env=environment, check=False, stdin=subprocess.DEVNULL, capture_output=True
     )
-    return time.perf_counter() - before
+    elapsed_s = time.perf_counter() - before
+    if done.returncode != 0:
+        sys.exit(f"{command} ended with {done.returncode}:\n{done.stderr.decode()}")
+    return elapsed_s
 
 
 def environment_of(folder: Path) -> dict[str, str]:
@@ -50,7 +53,9 @@ def environment_of(folder: Path) -> dict[str, str]:
     }
 
 
-def times_of_round(wheels: Path, wanted: str, folder: Path) -> tuple[dict[str, float], Path]:
+def times_of_round(
+    wheels: Path, wanted: str, packed: Path, folder: Path
+) -> tuple[dict[str, float], Path]:
     """Install and run in a new folder; return the times, s, and where it was installed."""
     environment, venv = environment_of(folder), folder / "venv"
     subprocess.run([sys.executable, "-m", "venv", venv], env=environment, check=True)
@@ -75,7 +80,8 @@ def times_of_round(wheels: Path, wanted: str, folder: Path) -> tuple[dict[str, f
 
 def size_bytes(folder: Path, pattern: str = "*") -> int:
     """Return the size of the files below folders that match a pattern, byte code left out."""
-    files = (path for found in folder.glob(pattern) for path in (found, *found.rglob("*")))
+    tops = (path for path in folder.glob(pattern) if not path.is_symlink())  # lib64 is lib
+    files = (path for top in tops for path in (top, *top.rglob("*")))
     return sum(
         path.stat().st_size
         for path in files
@@ -102,11 +108,11 @@ def main() -> int:
             shutil.copy(wheel, wheels)
         # By path: a name could be someone else's on an index.
         pip = [sys.executable, "-m", "pip", "download", "--quiet", "--only-binary=:all:"]
-        subprocess.run([*pip, "--dest", wheels, *(wheels / one.name for one in ours)], check=True)
+        timed([*pip, "--dest", wheels, *(wheels / one.name for one in ours)], dict(os.environ))
         for number in range(options.rounds):
             folder = Path(name) / f"round-{number}"
             folder.mkdir()
-            times_s, venv = times_of_round(wheels, wanted, folder)
+            times_s, venv = times_of_round(wheels, wanted, ours[0], folder)
             rounds.append(times_s)
             packages = next(venv.glob("lib/python*/site-packages"))
             installed = size_bytes(packages, "ridgepoint*"), size_bytes(venv)

@@ -24,6 +24,9 @@ _UBUNTU_KEYRING = "ubuntu-archive-keyring.gpg"
 _FILES_SUITE = "trixie"  # the newest that does not change
 
 
+_NUMPY_NEEDS = ("libstdc++6",)  # its wheels, as manylinux allows; apt brings it, but not Ubuntu's
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suite:
     """A release of a distribution.
@@ -54,7 +57,7 @@ class Suite:
     @property
     def wanted(self) -> tuple[str, ...]:
         """All packages beside the essential ones."""
-        return (f"python{self.python}", f"python{self.python}-venv", *self.packages)
+        return (f"python{self.python}", f"python{self.python}-venv", *_NUMPY_NEEDS, *self.packages)
 
 
 SUITES = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from sandbox import HOME, VENV, Done, Sandbox
@@ -146,20 +146,25 @@ _AS_MODULE = Trial(
     command=("python", "-m", "ridgepoint", "machine", "--quick"),
     shows="dram|DRAM",
 )
-_PARTS = (COUNTED, ENGINE, LINES)
+_ELSEWHERE = Trial(
+    name="run on i686",
+    command=("setarch", "i686", "ridgepoint", "run", "--", *_GZIP),
+)
+_UNTIMED_LINES = replace(LINES, shows="no time per line: the system allows its threads no timer")
+_PARTS = (COUNTED, ENGINE)
 
 RESTRICTIONS = (
-    _with("seccomp as Docker's default", (*_PARTS, FUNCTIONS, MACHINE, SUITE), forbidden=()),
+    _with("seccomp as Docker's default", (*_PARTS, LINES, FUNCTIONS, MACHINE, SUITE), forbidden=()),
     _with("the same without personality", (*_PARTS, FUNCTIONS), forbidden=("personality",)),
     _with(
         "the same without ptrace",
-        _PARTS,
+        (*_PARTS, LINES),
         forbidden=("ptrace", "process_vm_readv", "process_vm_writev"),
     ),
     _with("without memfd_create", forbidden=("memfd_create",)),
-    _with("without timer_create", (COUNTED, ENGINE, LINES), forbidden=("timer_create",)),
-    _with("read-only site-packages and home", _PARTS, home_writable=False),
-    _with("noexec cache", _PARTS, not_executable=(f"{HOME}/.cache",)),
+    _with("without timer_create", (*_PARTS, _UNTIMED_LINES), forbidden=("timer_create",)),
+    _with("read-only home", _PARTS, home_writable=False),
+    _with("noexec cache", (*_PARTS, LINES), not_executable=(f"{HOME}/.cache",)),
     _with("noexec home", _PARTS, not_executable=(HOME,)),
     _with("noexec home and /tmp", _PARTS, not_executable=(HOME, "/tmp")),
     _with("noexec site-packages", (_AS_MODULE,), not_executable=(VENV,)),
@@ -174,10 +179,12 @@ RESTRICTIONS = (
         user=4711,
         environment={"HOME": None, "RIDGEPOINT_ARCHIVE": None},
     ),
+    _with("the same with RIDGEPOINT_ARCHIVE", user=4711, environment={"HOME": None}),
     _variables("LD_PRELOAD of another library", LD_PRELOAD=f"{_LIBRARIES}/libz.so.1"),
     _variables("LD_PRELOAD of no library", LD_PRELOAD="/nowhere/libnothing.so"),
     _variables("LD_LIBRARY_PATH", LD_LIBRARY_PATH=f"/nowhere:{_LIBRARIES}"),
     _variables("VALGRIND_LIB of nothing", VALGRIND_LIB="/nowhere"),
     _variables("no PATH to speak of", PATH=f"{VENV}/bin:/bin"),
+    _with("another architecture, as uname tells it", (_ELSEWHERE,)),
 )
 """What is taken away, each alone."""

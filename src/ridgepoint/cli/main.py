@@ -140,9 +140,15 @@ def _status_of_command(argv: list[str]) -> object:
             raise
         raise CannotMeasure(
             "cannot load a library that is needed",
-            reason=str(refused),
-            remedy="install Ridgepoint for this system, where programs may be executed",
+            reason=_with_path(refused),
+            remedy="install what is missing, and Ridgepoint where programs may be executed",
         ) from error
+
+
+def _with_path(refused: ImportError) -> str:
+    """Return what the system said; of a library that it lacks, it does not say whose that is."""
+    said, path = str(refused), str(refused.path)
+    return said if path in said else f"{path}: {said}"
 
 
 def _library_refused(error: BaseException | None) -> ImportError | None:

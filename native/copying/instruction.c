@@ -36,9 +36,9 @@ static int64_t signed_at(const uint8_t *bytes, unsigned n) {
 
 /* NULL: the code ends. Reads ModRM, without what follows it, if there is one. */
 static const Row *find_row(Reading *reading) {
-    /* 90 is XCHG, as 91 is, where it names another register than RAX. */
-    const bool is_exchange =
-        reading->opcode == 0x90 && reading->map == MAP_LEGACY && reading->b && reading->rep != 0xF3;
+    /* 90 is XCHG, as 91 is, where it names another register than RAX. With F3 before it Intel's
+     * CPUs pause instead, and AMD's exchange: it is said to do what one of them does. */
+    const bool is_exchange = reading->opcode == 0x90 && reading->map == MAP_LEGACY && reading->b;
     const unsigned first = opcode_variants[256u * reading->map + reading->opcode + is_exchange];
     const unsigned choice = variant_choices[first + reading->variant];
     const unsigned number = choice & CHOICE_NUMBER, kind = choice >> CHOICE_KIND_SHIFT;

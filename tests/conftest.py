@@ -5,7 +5,7 @@ import signal
 import pytest
 
 # Programs of libraries that only their users have: tests that need them import them.
-collect_ignore = ["data/hlo/programs.py", "unit/torch_programs.py"]
+collect_ignore = ["data/hlo/programs.py", "unit/torch_calls.py", "unit/torch_programs.py"]
 
 # A shell lets what it starts in the background ignore ^C, and all that tests start would, too.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -392,11 +392,24 @@ def _is_installed(command: str) -> bool:
     return command != "rustc" or not subprocess.run(asked, capture_output=True).returncode
 
 
+def _missing_library(built: Built) -> str | None:
+    """Return the name of a library of the system's that is not there to link with, or None."""
+    for option in built.options:
+        name = f"lib{option.removeprefix('-l')}.so"
+        if option.startswith("-l"):
+            asked = [built.command(), f"-print-file-name={name}"]
+            if subprocess.run(asked, capture_output=True, text=True).stdout.strip() == name:
+                return name
+    return None
+
+
 def lacking(trial: Trial) -> str | None:
     """Return why a trial cannot run here, or None."""
     for built in (trial.program, *trial.needs):
         if built is not None and not _is_installed(built.command()):
             return f"{built.command()} is not installed"
+    if trial.program is not None and (library := _missing_library(trial.program)) is not None:
+        return f"there is no {library} to link with"
     if trial.program is None and shutil.which(trial.arguments[0]) is None:
         return f"{trial.arguments[0]} is not installed"
     return trial.lacks()

@@ -173,8 +173,8 @@ def command(*, mpi_ranks: int | None, launcher: str | None, **options: Any) -> i
 
     PROGRAM runs several times natively, which gives its time, and once while it is counted, which
     gives its work and its memory traffic. Every run gets the same input. On the first use, the
-    counting engine is built, which needs a C compiler and takes some seconds, and the code that is
-    counted is copied. The program's own output is shown once, and the report goes to standard
+    code that is counted is copied; where no wheel brought the counting engine, it is built before,
+    which needs a C compiler and takes some seconds. The program's own output is shown once, and the report goes to standard
     error, as with 'time'. With --json the report goes to standard output and the program's output
     to standard error. The exit status is that of the program.
 

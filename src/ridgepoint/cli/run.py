@@ -174,9 +174,9 @@ def command(*, mpi_ranks: int | None, launcher: str | None, **options: Any) -> i
     PROGRAM runs several times natively, which gives its time, and once while it is counted, which
     gives its work and its memory traffic. Every run gets the same input. On the first use, the
     code that is counted is copied; where no wheel brought the counting engine, it is built before,
-    which needs a C compiler and takes some seconds. The program's own output is shown once, and the report goes to standard
-    error, as with 'time'. With --json the report goes to standard output and the program's output
-    to standard error. The exit status is that of the program.
+    which needs a C compiler and takes some seconds. The program's own output is shown once, and
+    the report goes to standard error, as with 'time'. With --json the report goes to standard
+    output and the program's output to standard error. The exit status is that of the program.
 
     If counting stops early (by --limit, by Ctrl-C, or because it cannot go on), the times are
     shown and kept; work and traffic stay unknown, and the exit status is 2, or 130 after Ctrl-C.

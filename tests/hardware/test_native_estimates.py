@@ -10,8 +10,8 @@ from ridgepoint.meters.native import NativeMeter
 
 LINE = 64
 N = 131_072  # doubles in each array of a stream: four times the larger of the small caches
-TIMES = 6000
-SUMS, PASSES = 6000, 3200  # of MIXED
+TIMES = 24_000
+SUMS, PASSES = 24_000, 12_800  # of MIXED: enough time for bursts on fast processors
 STREAM = """
 #include <stdlib.h>
 static double x[131072], y[131072];
@@ -35,7 +35,7 @@ static int compare(const void *a, const void *b) {
 }
 static void *sum(void *array) {
     double s = 0;
-    for (int r = 0; r < 6000; r++) {
+    for (int r = 0; r < 24000; r++) {
         for (long i = 0; i < 131072; i++) s += ((double *)array)[i];
         __asm__ volatile("" ::: "memory");
     }
@@ -45,13 +45,13 @@ static void *sum(void *array) {
 int main(void) {
     pthread_t thread;
     unsigned seed = 1;
-    for (int r = 0; r < 1200; r++) {
+    for (int r = 0; r < 4800; r++) {
         for (int i = 0; i < 2048; i++) small[i] = (double)(seed = seed * 1664525u + 1013904223u);
         qsort(small, 2048, sizeof *small, compare);
     }
     pthread_create(&thread, NULL, sum, large);
     pthread_join(thread, NULL);
-    for (int r = 0; r < 3200; r++) {
+    for (int r = 0; r < 12800; r++) {
         for (long i = 0; i < 131072; i += 8) large[i] += 1;
         __asm__ volatile("" ::: "memory");
     }

@@ -226,13 +226,13 @@ def _build_valgrind(files: Sequence[Path], folder: Path, cc: Sequence[str]) -> N
     for path, top in zip(files, (True, False), strict=True):
         _unpack(path, source, top=top)
     flags = (f"CC={shlex.join(cc)}", f"CFLAGS=-O2 -ffile-prefix-map={source}=.")
-    _run("./configure", *_CONFIGURE, *flags, folder=source)
+    _run("./configure", "--quiet", *_CONFIGURE, *flags, folder=source)
     into = f"DESTDIR={folder / 'installed'}"
-    _run("make", "include/vgversion.h", folder=source)
+    _run("make", "-s", "include/vgversion.h", folder=source)
     for part in _PARTS:
-        _run("make", f"-j{os.cpu_count()}", "-C", part, folder=source)
-        _run("make", "-C", part, "install", into, folder=source)
-    _run("make", "install-pkgincludeHEADERS", into, folder=source)  # config.h
+        _run("make", "-s", f"-j{os.cpu_count()}", "-C", part, folder=source)
+        _run("make", "-s", "-C", part, "install", into, folder=source)
+    _run("make", "-s", "install-pkgincludeHEADERS", into, folder=source)  # config.h
 
 
 def _build_launcher(files: Sequence[Path], folder: Path, cc: Sequence[str]) -> None:
@@ -241,7 +241,7 @@ def _build_launcher(files: Sequence[Path], folder: Path, cc: Sequence[str]) -> N
     _unpack(files[0], folder / "musl-source", top=True)
     configure = ("./configure", f"--prefix={musl}", "--disable-shared", f"CC={shlex.join(cc)}")
     _run(*configure, folder=folder / "musl-source")
-    _run("make", f"-j{os.cpu_count()}", "install", folder=folder / "musl-source")
+    _run("make", "-s", f"-j{os.cpu_count()}", "install", folder=folder / "musl-source")
     includes = (".", "include", "VEX/pub", "coregrind")
     _run(
         *(musl / "bin/musl-gcc", "-static", "-no-pie", "-O2", "-fno-strict-aliasing", *_DEFINES),

@@ -5,12 +5,10 @@ import re
 from pathlib import Path
 
 import pytest
-from valgrinds import ARCHIVES, CORE, HEADERS, TOOLS, VEX, install_own, no_package
+from valgrinds import ARCHIVES, CORE, HEADERS, TOOLS, VEX, install_own, no_package, refusal
 
-from ridgepoint.core.errors import MeterUnavailable
 from ridgepoint.meters.building import header_folder, source_folder
 from ridgepoint.meters.compiling import first_complaint
-from ridgepoint.meters.engine.build import engine
 from ridgepoint.meters.engine.installation import installation
 from ridgepoint.meters.engine.recipe import recipe
 
@@ -36,14 +34,6 @@ def source(tmp_path):
     folder.mkdir()
     (folder / "tool.c").write_text("int one;")
     return folder
-
-
-def refusal(**options):
-    """Return the one line with which `engine` refuses."""
-    with pytest.raises(MeterUnavailable) as caught:
-        engine(**options)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
 
 
 def test_own_build_is_found_whole(prefix):

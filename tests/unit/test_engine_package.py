@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from valgrinds import install_own, install_package, no_package
+from valgrinds import install_own, install_package, no_package, refusal
 
 from ridgepoint import doctor
 from ridgepoint.core.errors import MeterUnavailable
@@ -59,14 +59,6 @@ def compiles(tmp_path, monkeypatch):
     made = tmp_path / "made"
     monkeypatch.setattr(build, "built", lambda recipe, **_: (made, ()))
     return made
-
-
-def refusal(**options):
-    """Return the one line with which `engine` refuses."""
-    with pytest.raises(MeterUnavailable) as caught:
-        engine(**options)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
 
 
 def test_package_needs_neither_valgrind_nor_compiler(package, source):

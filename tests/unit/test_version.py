@@ -82,7 +82,7 @@ def test_ceilings_stay_valid_from_commit_to_commit_but_not_from_release_to_relea
 
 
 def test_without_tags_the_version_leads_up_to_a_release_that_was_not_made():
-    """Else a clone without tags would seem older than what it was developed from."""
+    """Otherwise a clone without tags would claim an earlier version than its code has."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["version"]
     made = re.findall(r"^## (\d+)\.(\d+)\.(\d+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
     fallback = re.fullmatch(r"(\d+)\.(\d+)\.(\d+)\.dev0\+untagged", settings["fallback-version"])

@@ -5,12 +5,24 @@ import shutil
 import sys
 from pathlib import Path
 
+import pytest
+
+from ridgepoint.core.errors import MeterUnavailable
+from ridgepoint.meters.engine.build import engine
 from ridgepoint.meters.engine.recipe import source_key
 from ridgepoint.meters.valgrind.package import MODULE, PROGRAMS
 
 TOOLS, HEADERS, ARCHIVES = "libexec/valgrind", "include/valgrind", "lib/valgrind"
 CORE, VEX = "libcoregrind-amd64-linux.a", "libvex-amd64-linux.a"
 ENGINE_MODULE = Path(__file__).parents[2] / "engine/src" / MODULE / "__init__.py"
+
+
+def refusal(**options):
+    """Return the one line with which `engine` refuses."""
+    with pytest.raises(MeterUnavailable) as caught:
+        engine(**options)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
 
 
 def launcher(version):

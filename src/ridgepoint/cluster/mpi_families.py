@@ -23,6 +23,7 @@ from pathlib import Path
 from ridgepoint.core.errors import MeterUnavailable
 from ridgepoint.meters.building import (
     built,
+    can_be_preloaded,
     digest,
     header_folder,
     source_folder,
@@ -166,7 +167,7 @@ def shipped_library(beside: Path | None, *, cache: Path | None = None) -> tuple[
         If none is shipped, or it is not known which MPI there is.
     """
     family, own = _mpi(beside)
-    if any(character in str(own) for character in " :"):
+    if not can_be_preloaded(own):
         raise MeterUnavailable(
             f"cannot use {_WHAT}",
             reason=f"blanks and colons separate preloaded libraries; {str(own)!r} has some",

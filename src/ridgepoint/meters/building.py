@@ -38,7 +38,6 @@ COMPLETE = ".complete"
 """File that says how large, in bytes, is each file that was made beside it."""
 
 _PACKAGE = Path(__file__).parents[1]
-_SEPARATORS = frozenset(" :")  # of paths in LD_PRELOAD
 _BUILDING = ".building-"
 _ABANDONED_S = 24 * 3600.0
 _ROOM_BYTES = 16 << 20  # an engine has 3 MB at most, and a compiler has temporary files
@@ -182,6 +181,11 @@ def unavailable(what: str, reason: str, remedy: str) -> MeterUnavailable:
     return MeterUnavailable(f"cannot build {what}", reason=reason, remedy=remedy)
 
 
+def can_be_preloaded(path: Path) -> bool:
+    """Return whether a path fits into ``LD_PRELOAD``, where blanks and colons separate paths."""
+    return not set(" :") & set(str(path))
+
+
 def built(
     recipe: Recipe,
     *,
@@ -215,10 +219,18 @@ def built(
     if shipped is None:
         return _kept_or_built(recipe, cache, report)
     folder = shipped_folder() / recipe.part / shipped
-    if _is_complete(recipe, folder) and not _SEPARATORS & set(str(folder)):
+    if _is_complete(recipe, folder) and can_be_preloaded(folder):
         return folder, ()
     if _is_whole(recipe, folder):
-        return _kept_or_built(Copied(recipe, folder), cache, None)
+        copied = Copied(
+            what=recipe.what,
+            part=recipe.part,
+            key=shipped,
+            folder=folder,
+            makes=recipe.makes,
+            needs=recipe.needs,
+        )
+        return _kept_or_built(copied, cache, None)
     try:
         return _kept_or_built(recipe, cache, report)
     except MeterUnavailable as error:

@@ -6,10 +6,6 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from ridgepoint.meters.building import Recipe
 
 
 def shipped_folder() -> Path:
@@ -17,51 +13,32 @@ def shipped_folder() -> Path:
     return Path(__file__).parents[1] / "built"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Copied:
     """The recipe for what a wheel ships to where it cannot be used: it is copied.
 
     An installer may have lost its permission to be executed, and no path with a blank or a colon
-    can be preloaded.
+    can be preloaded. See `ridgepoint.meters.building.Recipe`.
 
     Parameters
     ----------
-    recipe : ridgepoint.meters.building.Recipe
-        By which it was made.
+    what : str
+    part : str
+    key : str
     folder : Path
+        Where it is copied from.
+    makes, needs : sequence of str
     """
 
-    recipe: Recipe
+    what: str
+    part: str
+    key: str
     folder: Path
-
-    @property
-    def what(self) -> str:
-        """What it is, for messages."""
-        return self.recipe.what
-
-    @property
-    def part(self) -> str:
-        """The folder of the cache that holds all of its kind."""
-        return self.recipe.part
-
-    @property
-    def key(self) -> str:
-        """The name under which it was shipped."""
-        return self.folder.name
-
-    @property
-    def makes(self) -> Sequence[str]:
-        """Names of its programs and libraries."""
-        return self.recipe.makes
-
-    @property
-    def needs(self) -> Sequence[str]:
-        """Names of the other files that must be beside these."""
-        return self.recipe.needs
+    makes: Sequence[str]
+    needs: Sequence[str] = ()
 
     def check(self) -> None:
-        """Raise MeterUnavailable if it is no use here."""
-        self.recipe.check()
+        """Nothing more is needed: it was made for this platform."""
 
     def make(self, folder: Path, log: Path) -> None:
         """Copy it to another folder."""

@@ -20,6 +20,7 @@ from elftools.elf.sections import SymbolTableSection
 
 from ridgepoint.core.errors import CannotMeasure, CannotStart, InvalidDocument
 from ridgepoint.host.run import resolve
+from ridgepoint.meters.building import can_be_preloaded
 from ridgepoint.meters.object_file import foreign_architecture
 
 _SCRIPTS = 4  # interpreters of interpreters, as the kernel follows them
@@ -143,7 +144,7 @@ def preload(*libraries: Path) -> str:
         If a path has a character that separates paths there.
     """
     for library in libraries:
-        if any(character in str(library) for character in " :"):
+        if not can_be_preloaded(library):
             raise CannotMeasure(
                 "cannot preload a library into the program",
                 reason=f"blanks and colons separate paths; {shlex.quote(str(library))} has some",

@@ -5,15 +5,14 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
-import shutil
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.errors import MeterUnavailable, reason_of
 from ridgepoint.host.process import ask
 from ridgepoint.meters.building import built, check_machine, digest
+from ridgepoint.meters.shipped import Copied
 from ridgepoint.meters.valgrind.choice import DISTRIBUTION, INSTALL_PACKAGE, VARIABLE
 
 PLATFORM = "amd64-linux"
@@ -150,7 +149,7 @@ def ready(package: Package, what: str, *, tool: str, cache: Path | None = None) 
     check_machine(DISTRIBUTION, "counts")
     library, cautions = package.folder, tuple[Caution, ...]()
     if not all(os.access(library / name, os.X_OK) for name in PROGRAMS):
-        library, cautions = built(_Copy(package), cache=cache)
+        library, cautions = built(_copied(package), cache=cache)
     made = Ready(library=library, package=package, cautions=cautions)
     _check_start(made, what, tool)
     return made
@@ -173,29 +172,13 @@ def _check_start(made: Ready, what: str, tool: str) -> None:
     )
 
 
-@dataclass(frozen=True)
-class _Copy:
-    """How to make a copy of the package's files that may be executed."""
-
-    package: Package
-
-    what = "a copy of the counting engine"
-    part = "engine"
-    makes = PROGRAMS
-    needs: tuple[str, ...] = ()
-
-    @cached_property
-    def key(self) -> str:
-        """A name that changes with the files."""
-        files = [self.package.folder / name for name in PROGRAMS]
-        return f"{self.package.version}-copy-{digest((), files)}"
-
-    def check(self) -> None:
-        """Nothing more is needed."""
-
-    def make(self, folder: Path, log: Path) -> None:
-        """Copy all files."""
-        log.touch()
-        for name in PROGRAMS:
-            shutil.copyfile(self.package.folder / name, folder / name)
-            (folder / name).chmod(0o755)
+def _copied(package: Package) -> Copied:
+    """Return how to make a copy of the package's files that may be executed."""
+    files = [package.folder / name for name in PROGRAMS]
+    return Copied(
+        what="a copy of the counting engine",
+        part="engine",
+        key=f"{package.version}-copy-{digest((), files)}",
+        folder=package.folder,
+        makes=PROGRAMS,
+    )
